@@ -126,6 +126,30 @@ struct ResumptionTests {
     await scene.cluster.stop()
   }
 
+  @Test("A server forgets the data of a database that it no longer leads")
+  func forgets() async throws {
+    final class Memory {
+      weak var database: DatabaseCore?
+    }
+    let scene = try await Scene(withCopies: false)
+    let core = scene.leader.server.core
+    let memory = try await core.eventLoop.submit {
+      let memory = NIOLoopBoundBox(Memory(), eventLoop: core.eventLoop)
+      memory.value.database = core.value.databases.opened("hearth")
+      return memory
+    }.get()
+    #expect(try await core.eventLoop.submit { memory.value.database != nil }.get())
+    _ = try await scene.lose(by: .move)
+    let deadline = NIODeadline.now() + .seconds(20)
+    while try await core.eventLoop.submit({ memory.value.database != nil }).get() {
+      guard NIODeadline.now() < deadline else {
+        Issue.record("the database is still in memory")
+        break
+      }
+    }
+    await scene.cluster.stop()
+  }
+
   @Test(
     "Requests under way are carried out by the next leader, in order",
     arguments: [false, true]

@@ -161,7 +161,8 @@ final class LeadershipDriver: DatabaseLeaders {
   /// The time by the storage's clock, in milliseconds since 1970; nil while unknown.
   var storageTime: Int64? { isRunning ? machine.storageTime(at: clock())?.milliseconds : nil }
 
-  func isAlive(_ server: String) -> Bool {
+  /// Whether a server has shown itself within the time of a lease.
+  private func isAlive(_ server: String) -> Bool {
     server == id || machine.view?.servers.contains { $0.id.description == server } == true
   }
 
@@ -416,7 +417,8 @@ final class LeadershipDriver: DatabaseLeaders {
       lease: lease.id,
       epoch: lease.epoch,
       until: until,
-      clock: clock
+      clock: clock,
+      isAlive: { [weak self] in self?.isAlive($0) ?? false }
     ) { [store] in
       try store.open(lease)
     }

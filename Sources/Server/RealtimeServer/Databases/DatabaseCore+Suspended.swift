@@ -60,7 +60,7 @@ extension DatabaseCore {
       guard phase == .running else { return }
       perform(
         hub.endSuspended(at: context.clock(), after: Self.mostSuspensionChecks) {
-          !isAlive($0.server)
+          term?.isAlive($0.server) != true
         }
       )
       watchSuspended()

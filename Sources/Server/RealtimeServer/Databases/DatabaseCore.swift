@@ -46,12 +46,6 @@ final class DatabaseCore {
   /// The history of the storage from which the data was read: see ``StoredTree/lineage``.
   let lineage: String?
   let users: UserTable
-  /// Called when a write was refused because another server leads, or when its outcome is unknown.
-  ///
-  /// It is only used where several servers share the storage.
-  var onLoss: (StoreError) -> Void = { _ in }
-  /// Whether a server may still go on with its clients' sessions: its own lease has not ended.
-  var isAlive: (String) -> Bool = { _ in false }
   private(set) var phase = Phase.running
   var hub: TreeHub
   var peers = PeerTable()
@@ -258,7 +252,8 @@ final class DatabaseCore {
       // Clients resend what was not answered, to whichever server leads the database then.
       logger.error("a write failed, and the database is closed: \(error)")
       metrics.failedBatches += 1
-      return onLoss(error)
+      term?.onLoss(error)
+      return
     case .failure(let error) where error.hasStoredNothing:
       writes.timer.batchesFailed()
       logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])

@@ -13,12 +13,6 @@ protocol DatabaseLeaders: AnyObject {
   /// The time by the storage's clock, in milliseconds; nil while unknown.
   var storageTime: Int64? { get }
 
-  /// Tells whether a server may be alive.
-  ///
-  /// - Parameter server: The run of the server.
-  /// - Returns: Whether it has shown itself within the time of a lease.
-  func isAlive(_ server: String) -> Bool
-
   /// Finds out which server leads a database.
   ///
   /// Before the answer is `here`, ``LedDatabases/lead(_:)`` has been called for the database.
@@ -83,6 +77,10 @@ final class LeaseTerm {
   let open: @Sendable () throws -> any TreeStore
   /// When the lease ends, by the clock.
   var until: Duration
+  /// Called when a write was refused because another server leads, or when its outcome is unknown.
+  var onLoss: (StoreError) -> Void = { _ in }
+  /// Whether a server may still go on with its clients' sessions: its own lease has not ended.
+  let isAlive: (String) -> Bool
 
   private let clock: () -> Duration
 
@@ -92,6 +90,7 @@ final class LeaseTerm {
     epoch: Int64,
     until: Duration,
     clock: @escaping () -> Duration,
+    isAlive: @escaping (String) -> Bool,
     open: @escaping @Sendable () throws -> any TreeStore
   ) {
     self.database = database
@@ -99,6 +98,7 @@ final class LeaseTerm {
     self.epoch = epoch
     self.until = until
     self.clock = clock
+    self.isAlive = isAlive
     self.open = open
   }
 

@@ -343,8 +343,10 @@ extension DatabaseRegistry: LedDatabases {
       case .success(let core):
         self.entries[name] = .open(core)
         self.noteOpened(name)
-        core.onLoss = { [weak self] in self?.lost(core, because: $0) }
-        core.isAlive = { [weak self] in self?.leaders?.isAlive($0) ?? false }
+        // Whoever is told of the loss must not keep the data of a database that is closed.
+        term.onLoss = { [weak self, weak core] in
+          if let core { self?.lost(core, because: $0) }
+        }
         if name == self.context.options.namespace,
           let rules = try? self.context.options.rules.compiled()
         {
