@@ -38,9 +38,7 @@ final class DatabaseCore {
   let name: String
   let context: ServerContext
   let logger: Logger
-  let thread: StoreThread
   let batcher: WriteBatcher
-  let closed: EventLoopPromise<Void>
   /// The lease under which this server leads the database, where several servers share the storage.
   let term: LeaseTerm?
   /// The history of the storage from which the data was read: see ``StoredTree/lineage``.
@@ -70,7 +68,6 @@ final class DatabaseCore {
   ) {
     self.name = name
     self.context = context
-    self.thread = thread
     self.term = term
     lineage = stored.lineage
     logger = context.logger(of: name)
@@ -81,8 +78,7 @@ final class DatabaseCore {
       localRules: context.options.localRules,
       verifier: context.identities.laterVerifier(of: name)
     )
-    batcher = WriteBatcher(thread: thread)
-    closed = context.eventLoop.makePromise()
+    batcher = WriteBatcher(thread: thread, logger: logger)
     users = UserTable(context)
     batcher.takeBatch = { [weak self] in self?.takeBatch() }
     batcher.requestCount = { [context] in context.requestCount }
@@ -309,7 +305,7 @@ extension DatabaseCore {
     case .handingOver, .settling, .leaving, .closed: break
     }
     continueClosing()
-    return closed.futureResult
+    return batcher.closed
   }
 
   /// Continues leaving and closing as far as possible.
@@ -350,7 +346,7 @@ extension DatabaseCore {
     because reason: String = "the server ends because its data could not be written",
     code: UInt16 = CloseCode.tryAgainLater
   ) -> EventLoopFuture<Void> {
-    guard phase != .closed else { return closed.futureResult }
+    guard phase != .closed else { return batcher.closed }
     phase = .closed
     stop()
     for session in Array(sessions.values) {
@@ -360,7 +356,7 @@ extension DatabaseCore {
     // If the server is ending, their connections are already closed and this answer goes nowhere.
     for peer in Array(peers.inside.values) { peer.disconnect(.storageFailed(reason)) }
     closeStore()
-    return closed.futureResult
+    return batcher.closed
   }
 
   /// Stores and answers all accepted requests, and closes the store; the clients stay connected.
@@ -371,7 +367,7 @@ extension DatabaseCore {
   /// - Returns: A future that completes when the store is closed; it never fails.
   func handOver() -> EventLoopFuture<Void> {
     if phase == .running { beginSettling(.handingOver) }
-    return closed.futureResult
+    return batcher.closed
   }
 
   /// Redirects the clients of a database that was handed over to its next leader.
@@ -391,12 +387,7 @@ extension DatabaseCore {
 
   private func closeStore() {
     followers.end()
-    thread.close().assumeIsolated().whenComplete { result in
-      if case .failure(let error) = result {
-        self.logger.error("the store could not be closed: \(error)")
-      }
-      self.closed.succeed()
-    }
+    batcher.close()
   }
 
   private func leave(_ ending: Ending) {

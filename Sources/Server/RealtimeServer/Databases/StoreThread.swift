@@ -1,3 +1,4 @@
+internal import Logging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
@@ -268,7 +269,12 @@ final class WriteBatcher {
   /// Called when there is nothing left to store.
   var onIdle: () -> Void = {}
 
+  /// Completes when the store is closed; it never fails.
+  var closed: EventLoopFuture<Void> { end.futureResult }
+
   private let thread: StoreThread
+  private let logger: Logger
+  private let end: EventLoopPromise<Void>
   private var isScheduled = false
   private var isStopped = false
   /// The number of batches that were handed over and have no outcome yet.
@@ -279,8 +285,10 @@ final class WriteBatcher {
   /// Ends the pause after a failure.
   private var retry: Scheduled<Void>?
 
-  init(thread: StoreThread) {
+  init(thread: StoreThread, logger: Logger) {
     self.thread = thread
+    self.logger = logger
+    end = thread.eventLoop.makePromise()
     thread.onOutcome = { [weak self] in self?.receive($0) }
   }
 
@@ -303,6 +311,16 @@ final class WriteBatcher {
     isStopped = true
     retry?.cancel()
     retry = nil
+  }
+
+  /// Closes the store after what it has been given.
+  func close() {
+    thread.close().assumeIsolated().whenComplete { [logger, end] result in
+      if case .failure(let error) = result {
+        logger.error("the store could not be closed: \(error)")
+      }
+      end.succeed()
+    }
   }
 
   private func store() {
