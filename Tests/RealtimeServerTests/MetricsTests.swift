@@ -143,21 +143,21 @@ struct MetricsTests {
   }
 
   @Test("measure the wait of a write until the end of its batch")
-  func writeTimer() {
-    var timer = WriteTimer()
+  func writeProgress() {
+    var writes = WriteProgress(lineage: nil)
     let start = NIODeadline.uptimeNanoseconds(0)
-    timer.arrived(at: start)
-    timer.batchTaken()
-    timer.arrived(at: start + .seconds(2))
-    #expect(timer.batchesEnded(1, at: start + .seconds(3)) == [.seconds(3)])
-    timer.batchTaken()
-    timer.arrived(at: start + .seconds(3))
-    timer.batchTaken()
-    timer.arrived(at: start + .seconds(5))
-    #expect(timer.batchesEnded(2, at: start + .seconds(6)) == [.seconds(4), .seconds(3)])
-    timer.batchTaken()
-    timer.batchesFailed()
-    #expect(timer.batchesEnded(1, at: start + .seconds(7)) == [])
+    writes.arrived(at: start)
+    writes.taken(CommitBatch(commits: []))
+    writes.arrived(at: start + .seconds(2))
+    #expect(writes.stored(1, at: start + .seconds(3)) == [.seconds(3)])
+    writes.taken(CommitBatch(commits: []))
+    writes.arrived(at: start + .seconds(3))
+    writes.taken(CommitBatch(commits: []))
+    writes.arrived(at: start + .seconds(5))
+    #expect(writes.stored(2, at: start + .seconds(6)) == [.seconds(4), .seconds(3)])
+    writes.taken(CommitBatch(commits: []))
+    writes.failed(because: StoreError(.full, description: "full"))
+    #expect(writes.stored(1, at: start + .seconds(7)) == [])
   }
 }
 

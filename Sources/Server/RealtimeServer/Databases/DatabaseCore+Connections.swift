@@ -271,7 +271,7 @@ extension DatabaseCore {
   private func count(_ request: ClientRequest) {
     metrics.requests.add(request.kind)
     context.requestCount &+= 1
-    if case .write = request { writes.timer.arrived(at: .now()) }
+    if case .write = request { writes.arrived(at: .now()) }
   }
 
   private func closed(_ peer: PeerID, because end: ConnectionEnd) {

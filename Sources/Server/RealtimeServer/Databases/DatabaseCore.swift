@@ -41,14 +41,11 @@ final class DatabaseCore {
   let batcher: WriteBatcher
   /// The lease under which this server leads the database, where several servers share the storage.
   let term: LeaseTerm?
-  /// The history of the storage from which the data was read: see ``StoredTree/lineage``.
-  let lineage: String?
   let users: UserTable
   private(set) var phase = Phase.running
   var hub: TreeHub
   var peers = PeerTable()
-  var followers = Followers()
-  var writes = WriteProgress()
+  var writes: WriteProgress
   /// Limits how often the log repeats the same note about a user.
   var notes = HourlyNotes()
   var metrics = DatabaseMetrics()
@@ -69,7 +66,7 @@ final class DatabaseCore {
     self.name = name
     self.context = context
     self.term = term
-    lineage = stored.lineage
+    writes = WriteProgress(lineage: stored.lineage)
     logger = context.logger(of: name)
     hub = TreeHub(
       stored: stored,
@@ -225,9 +222,8 @@ final class DatabaseCore {
   // MARK: Batches
 
   private func takeBatch() -> CommitBatch? {
-    guard let batch = hub.takeBatch() else { return nil }
-    writes.timer.batchTaken()
-    if term != nil { followers.taken(batch) }
+    let batch = hub.takeBatch()
+    if let batch { writes.taken(batch) }
     return batch
   }
 
@@ -237,12 +233,10 @@ final class DatabaseCore {
     switch outcome.result {
     case .success:
       if writes.failure != nil { logger.notice("the store works again") }
-      writes.failure = nil
       metrics.commits += outcome.commits
-      for time in writes.timer.batchesEnded(outcome.batches, at: .now()) {
+      for time in writes.stored(outcome.batches, at: .now()) {
         metrics.acknowledgeTime.record(time.microseconds)
       }
-      followers.stored(outcome.batches)
       perform(hub.batchCommitted(outcome.batches))
     case .failure(let error) where term != nil && error.kind != .full:
       // Clients resend what was not answered, to whichever server leads the database then.
@@ -251,11 +245,9 @@ final class DatabaseCore {
       term?.onLoss(error)
       return
     case .failure(let error) where error.hasStoredNothing:
-      writes.timer.batchesFailed()
       logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
-      writes.failure = error
+      writes.failed(because: error)
       metrics.failedBatches += 1
-      followers.failed()
       if phase == .leaving(.closes), sessions.isEmpty { phase = .leaving(.givesUp) }
       perform(hub.batchFailed(error, at: context.clock()))
     case .failure(let error):
@@ -386,7 +378,7 @@ extension DatabaseCore {
   }
 
   private func closeStore() {
-    followers.end()
+    writes.followers.end()
     batcher.close()
   }
 
@@ -470,15 +462,6 @@ struct PeerTable {
 
   /// Removes a peer inside the server, and returns whether there was one.
   mutating func removeInside(_ peer: PeerID) -> Bool { inside.removeValue(forKey: peer) != nil }
-}
-
-/// How the writes of a database get on with its store.
-struct WriteProgress {
-  var timer = WriteTimer()
-  /// The clients that have sent something since the last batch was stored.
-  var unsettled: [Session] = []
-  /// Why the last batch could not be stored; nil again once one can.
-  var failure: StoreError?
 }
 
 /// The close codes that tell a client why the server ends its WebSocket.

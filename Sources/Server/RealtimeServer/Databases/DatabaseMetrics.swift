@@ -158,38 +158,6 @@ struct Histogram {
   }
 }
 
-/// Measures how long writes wait until they are stored.
-///
-/// A write waits for the batch that is taken next; that batch's outcome ends the wait.
-struct WriteTimer {
-  private var waiting: [NIODeadline] = []
-  /// The arrival times of the writes in each batch whose outcome is not known yet.
-  private var taken: [[NIODeadline]] = []
-
-  /// Records a write that joins the next batch.
-  mutating func arrived(at time: NIODeadline) {
-    waiting.append(time)
-  }
-
-  /// Records that all writes so far are being stored.
-  mutating func batchTaken() {
-    taken.append(waiting)
-    waiting = []
-  }
-
-  /// Ends the waits of the oldest batches, and returns how long each of their writes waited.
-  mutating func batchesEnded(_ count: Int, at time: NIODeadline) -> [TimeAmount] {
-    let ended = taken.prefix(count)
-    taken.removeFirst(ended.count)
-    return ended.joined().map { time - $0 }
-  }
-
-  /// Discards the waits of all batches, which have failed.
-  mutating func batchesFailed() {
-    taken = []
-  }
-}
-
 extension TimeAmount {
   /// Whole microseconds.
   var microseconds: Int { Int(nanoseconds / 1_000) }

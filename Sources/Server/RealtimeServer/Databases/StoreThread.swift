@@ -354,3 +354,49 @@ final class WriteBatcher {
     onOutcome(outcome)
   }
 }
+
+/// How the writes of a database get on with its store.
+///
+/// A write waits for the batch that is taken next; that batch's outcome ends the wait.
+struct WriteProgress {
+  /// The history of the storage from which the data was read: see ``StoredTree/lineage``.
+  let lineage: String?
+  /// The servers that are told what has become durable.
+  var followers = Followers()
+  /// The clients that have sent something since the last batch was stored.
+  var unsettled: [Session] = []
+  /// Why the last batch could not be stored; nil again once one can.
+  private(set) var failure: StoreError?
+  /// When the writes have arrived that no batch has taken yet.
+  private var waiting: [NIODeadline] = []
+  /// The batches without an outcome, the oldest first, and when their writes have arrived.
+  private var underWay: [(batch: CommitBatch, arrivals: [NIODeadline])] = []
+
+  init(lineage: String?) { self.lineage = lineage }
+
+  /// Records a write that joins the next batch.
+  mutating func arrived(at time: NIODeadline) { waiting.append(time) }
+
+  /// Records that all writes so far are being stored.
+  mutating func taken(_ batch: CommitBatch) {
+    underWay.append((batch, waiting))
+    waiting = []
+  }
+
+  /// Tells followers the oldest batches, which have become durable.
+  ///
+  /// - Returns: How long each of their writes waited.
+  mutating func stored(_ count: Int, at time: NIODeadline) -> [TimeAmount] {
+    failure = nil
+    let stored = underWay.prefix(count)
+    underWay.removeFirst(stored.count)
+    for (batch, _) in stored { followers.tell(batch) }
+    return stored.flatMap { $0.arrivals.map { time - $0 } }
+  }
+
+  /// Forgets all batches, none of which has been stored.
+  mutating func failed(because error: StoreError) {
+    failure = error
+    underWay = []
+  }
+}

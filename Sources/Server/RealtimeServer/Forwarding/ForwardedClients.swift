@@ -489,8 +489,8 @@ final class ForwardedFollower: Follower {
     self.database = database
     self.number = number
     self.link = link
-    send(.beginning(revision: database.hub.revision, lineage: database.lineage))
-    database.followers.add(self)
+    send(.beginning(revision: database.hub.revision, lineage: database.writes.lineage))
+    database.writes.followers.add(self)
   }
 
   /// Confirms a mark: everything that was acknowledged before it came has been told.
@@ -524,6 +524,6 @@ final class ForwardedFollower: Follower {
 
   /// Tells the other server nothing more.
   func end() {
-    database.followers.remove(self)
+    database.writes.followers.remove(self)
   }
 }
