@@ -35,9 +35,7 @@ extension DatabaseCore {
   /// Logs that the rules took too many steps for a request, at most once an hour.
   func noteExhausted(_ path: Path) {
     let warning = "a request was refused because the rules take too many steps for it"
-    guard notes.isDue(HourlyNotes.Subject(what: warning, user: nil), at: context.clock()) else {
-      return
-    }
+    guard users.isDue(warning, about: nil) else { return }
     logger.warning("\(warning)", metadata: ["path": "\(path)"])
   }
 
@@ -45,8 +43,7 @@ extension DatabaseCore {
   /// hour.
   private func note(_ warning: String, of peer: PeerID) {
     let user = hub.identity(of: peer)?.uid
-    let subject = HourlyNotes.Subject(what: warning, user: user)
-    guard notes.isDue(subject, at: context.clock()) else { return }
+    guard users.isDue(warning, about: user) else { return }
     logger.warning("\(warning)", metadata: ["peer": "\(peer)", "user": "\(user ?? "none")"])
   }
 

@@ -46,8 +46,6 @@ final class DatabaseCore {
   var hub: TreeHub
   var peers = PeerTable()
   var writes: WriteProgress
-  /// Limits how often the log repeats the same note about a user.
-  var notes = HourlyNotes()
   var metrics = DatabaseMetrics()
   /// The next check for expired credentials.
   private var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?

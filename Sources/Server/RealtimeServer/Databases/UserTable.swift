@@ -7,6 +7,8 @@ internal import NIOCore
 final class UserTable {
   private let context: ServerContext
   private var loads: [String: UserLoad] = [:]
+  /// Limits how often the log repeats the same note about a user.
+  private var notes = HourlyNotes()
   /// The users that requests in progress and event streams count towards.
   private var internalUsers: [PeerID: String] = [:]
 
@@ -40,6 +42,11 @@ final class UserTable {
   /// Removes an internal peer, if it counts towards a user.
   func leave(_ peer: PeerID) {
     if let user = internalUsers.removeValue(forKey: peer) { leave(user) }
+  }
+
+  /// Whether a note about a user should be logged; if so, it counts as logged.
+  func isDue(_ note: String, about user: String?) -> Bool {
+    notes.isDue(HourlyNotes.Subject(what: note, user: user), at: context.clock())
   }
 
   /// Counts a write, and returns how many milliseconds the user should wait before the next.
