@@ -52,7 +52,6 @@ final class DatabaseCore {
   /// The next check whether sessions have ended that no connection stands for.
   var suspensionCheck: Scheduled<Void>?
   private var delivery = Delivery()
-  private var pushIDs = PushIDGenerator()
 
   init(
     name: String,
@@ -93,12 +92,6 @@ final class DatabaseCore {
     hub.resume(at: context.clock())
     watchSuspended()
     if hub.hasPendingCommits { batcher.wake() }
-  }
-
-  /// A new key for a child that is added.
-  func makePushID() -> String {
-    var random = SystemRandomNumberGenerator()
-    return pushIDs.next(time: context.clock()) { UInt8.random(in: 0..<64, using: &random) }
   }
 
   /// Installs rules, unless they are in force already.

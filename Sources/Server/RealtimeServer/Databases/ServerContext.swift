@@ -36,6 +36,7 @@ final class ServerContext {
   private var accounts: [HTTPRequest.Connection: SchedulerAccount] = [:]
   /// The number of event streams of the guests of each network.
   private var guestStreams: [ClientNetwork: Int] = [:]
+  private var pushIDs = PushIDGenerator()
   /// Called when a write has failed and its outcome on disk is unknown.
   var onLoss: (StoreError) -> Void = { _ in }
   /// Called when a connection has opened or closed.
@@ -120,6 +121,12 @@ final class ServerContext {
     let account = SchedulerAccount()
     accounts[connection] = account
     return account
+  }
+
+  /// A new key for a child that is added.
+  func makePushID() -> String {
+    var random = SystemRandomNumberGenerator()
+    return pushIDs.next(time: clock()) { UInt8.random(in: 0..<64, using: &random) }
   }
 
   /// Counts an event stream of a guest, and returns whether its network may have another.

@@ -281,7 +281,7 @@ final class RESTExchange: InternalPeer, Schedulable {
   }
 
   private func append(_ node: Node, at path: Path) {
-    let name = core.makePushID()
+    let name = core.context.makePushID()
     let child = path.appending(ChildKey(name))
     ask(.write(WriteRequest(path: child, operation: .set(node)))) { [self] response in
       guard response.status == .ok else { return refuse(response) }
