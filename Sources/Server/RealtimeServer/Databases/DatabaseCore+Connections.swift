@@ -327,7 +327,7 @@ extension DatabaseCore {
     session.output.queue.removeAll()
     session.timers.cancel()
     session.leader?.end()
-    if let user = session.user { users.leave(user) }
+    users.leave(peer)
     perform(hub.close(peer, at: context.clock(), mayReturn: mayReturn))
     if mayReturn { watchSuspended() }
     context.connectionClosed()

@@ -119,21 +119,15 @@ extension DatabaseCore {
   func identityChanged(_ peer: PeerID) {
     guard let session = sessions[peer] else { return }
     allowMessages(of: session)
-    let user = hub.limitedUser(of: peer)
-    guard user != session.user else { return }
-    if let old = session.user { users.leave(old) }
-    session.user = user
-    if let user, !users.enter(user) {
-      drop(peer, code: CloseCode.policyViolation, reason: "its user has too many connections")
-    }
+    guard !users.count(peer, towards: hub.limitedUser(of: peer)) else { return }
+    drop(peer, code: CloseCode.policyViolation, reason: "its user has too many connections")
   }
 
   /// Counts a request in progress, or an event stream, towards the user that it acts for.
   ///
   /// - Returns: Whether the user is still within the limit.
   func countInternal(_ peer: PeerID) -> Bool {
-    guard let user = hub.limitedUser(of: peer) else { return true }
-    return users.enter(user, by: peer)
+    users.count(peer, towards: hub.limitedUser(of: peer))
   }
 
   /// Counts a single write of a length, and returns how long its user should wait before the next.
@@ -147,7 +141,7 @@ extension DatabaseCore {
 
   /// Pauses a client whose user writes too quickly, until it may write again.
   func limitWriteRate(_ session: Session, after length: Int) {
-    guard let user = session.user, case let delay = users.write(length, by: user), delay > 0
+    guard let user = users[session.peer], case let delay = users.write(length, by: user), delay > 0
     else { return }
     pause(session, for: .writeRate)
     session.timers.write?.cancel()

@@ -142,7 +142,7 @@ final class DatabaseCore {
       guard let self else { return }
       credentialCheck = nil
       perform(hub.tick(at: context.clock()))
-      for (peer, session) in sessions where session.user != nil { identityChanged(peer) }
+      for peer in users.peers { identityChanged(peer) }
     }
     credentialCheck = (deadline, task)
   }
@@ -395,7 +395,7 @@ extension DatabaseCore {
     }
     perform(hub.endCredentials(at: context.clock(), where: isEnded))
     if note.isShutOut { perform(hub.withdrawScheduled(at: context.clock(), where: isEnded)) }
-    for (peer, session) in sessions where session.user != nil { identityChanged(peer) }
+    for peer in users.peers { identityChanged(peer) }
   }
 }
 

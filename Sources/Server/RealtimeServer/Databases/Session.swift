@@ -116,8 +116,6 @@ final class Session: Schedulable {
   /// Why nothing is read from the client; empty while it is read from.
   var pauses: Pauses = []
   var timers = Timers()
-  /// The signed-in user that the connection counts towards.
-  var user: String?
 
   init(
     _ peer: PeerID,

@@ -9,15 +9,25 @@ final class UserTable {
   private var loads: [String: UserLoad] = [:]
   /// Limits how often the log repeats the same note about a user.
   private var notes = HourlyNotes()
-  /// The users that requests in progress and event streams count towards.
-  private var internalUsers: [PeerID: String] = [:]
+  /// The users that connections, event streams and requests in progress count towards.
+  private var users: [PeerID: String] = [:]
 
   init(_ context: ServerContext) {
     self.context = context
   }
 
-  /// Adds a connection to a user, and returns whether it is within the limit.
-  func enter(_ user: String) -> Bool {
+  /// The user that a peer counts towards.
+  subscript(peer: PeerID) -> String? { users[peer] }
+
+  /// The peers that count towards any user.
+  var peers: [PeerID] { Array(users.keys) }
+
+  /// Counts a peer towards a user or none, and returns whether the user is within the limit.
+  func count(_ peer: PeerID, towards user: String?) -> Bool {
+    guard user != users[peer] else { return true }
+    leave(peer)
+    guard let user else { return true }
+    users[peer] = user
     func enter(_ load: inout UserLoad) -> Int {
       load.connections += 1
       return load.connections
@@ -27,21 +37,11 @@ final class UserTable {
     return connections <= limits.connectionsPerUser
   }
 
-  /// Adds an internal peer to a user, and returns whether it is within the limit.
-  func enter(_ user: String, by peer: PeerID) -> Bool {
-    internalUsers[peer] = user
-    return enter(user)
-  }
-
-  /// Removes a connection of a user.
-  func leave(_ user: String) {
+  /// Forgets a peer that has gone.
+  func leave(_ peer: PeerID) {
+    guard let user = users.removeValue(forKey: peer) else { return }
     loads[user]?.connections -= 1
     forgetIfIdle(user)
-  }
-
-  /// Removes an internal peer, if it counts towards a user.
-  func leave(_ peer: PeerID) {
-    if let user = internalUsers.removeValue(forKey: peer) { leave(user) }
   }
 
   /// Whether a note about a user should be logged; if so, it counts as logged.
