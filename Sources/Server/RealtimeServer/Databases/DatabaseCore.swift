@@ -37,7 +37,6 @@ final class DatabaseCore {
 
   let name: String
   let context: ServerContext
-  let logger: Logger
   let batcher: WriteBatcher
   /// The lease under which this server leads the database, where several servers share the storage.
   let term: LeaseTerm?
@@ -64,7 +63,6 @@ final class DatabaseCore {
     self.context = context
     self.term = term
     writes = WriteProgress(lineage: stored.lineage)
-    logger = context.logger(of: name)
     hub = TreeHub(
       stored: stored,
       limits: context.options.limits.hub,
@@ -72,7 +70,7 @@ final class DatabaseCore {
       localRules: context.options.localRules,
       verifier: context.identities.laterVerifier(of: name)
     )
-    batcher = WriteBatcher(thread: thread, logger: logger)
+    batcher = WriteBatcher(thread: thread, logger: context.logger(of: name))
     users = UserTable(context)
     batcher.takeBatch = { [weak self] in self?.takeBatch() }
     batcher.requestCount = { [context] in context.requestCount }
@@ -82,6 +80,7 @@ final class DatabaseCore {
 
   var eventLoop: any EventLoop { context.eventLoop }
   var options: ServerOptions { context.options }
+  var logger: Logger { context.logger(of: name) }
   var sessions: [PeerID: Session] { peers.sessions }
 
   /// Applies the disconnect writes that an earlier run left behind.
