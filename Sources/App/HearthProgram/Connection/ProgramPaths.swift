@@ -202,19 +202,11 @@ enum ServerRecord {
 
   /// The recorded process, if it holds the lock on the directory; nil otherwise.
   static func holder(of directory: String) -> pid_t? {
-    var status = stat()
     guard let data = FileManager.default.contents(atPath: path(directory)),
       let process = (try? JSONParser.parse(Array(data)))?["pid"]?.integer,
-      stat("\(directory)/lock", &status) == 0,
-      let locks = FileManager.default.contents(atPath: "/proc/locks")
+      let holder = Storage.holder(of: directory), Int64(holder) == process
     else { return nil }
-    // A lock is a line such as "1: FLOCK ADVISORY WRITE 1234 08:01:5678 0 EOF".
-    let isHeld = String(decoding: locks, as: UTF8.self).split(separator: "\n").contains { line in
-      let words = line.split(separator: " ")
-      return words.contains("FLOCK") && words.contains(Substring(String(process)))
-        && words.contains { $0.hasSuffix(":\(status.st_ino)") }
-    }
-    return isHeld ? pid_t(truncatingIfNeeded: process) : nil
+    return holder
   }
 
   private static func path(_ directory: String) -> String { "\(directory)/server" }

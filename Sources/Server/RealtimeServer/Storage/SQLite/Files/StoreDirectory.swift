@@ -225,12 +225,20 @@ final class DirectoryLock: Sendable {
   /// The process that holds a directory, found without touching the lock; nil if none does.
   static func holder(of directory: String) -> pid_t? {
     var status = stat()
-    guard stat(directory + "/lock", &status) == 0,
-      let locks = try? String(contentsOfFile: "/proc/locks", encoding: .utf8)
-    else { return nil }
-    // A line is: 1: FLOCK ADVISORY WRITE process device:device:inode start end
-    for line in locks.split(separator: "\n") {
-      let words = line.split(separator: " ")
+    guard stat(directory + "/lock", &status) == 0, let locks = fopen("/proc/locks", "re") else {
+      return nil
+    }
+    // The system gives a long list in pieces, and has no size for it: Foundation takes the first
+    // piece for the whole.
+    defer { fclose(locks) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(line.count), locks) != nil {
+      // A line is: 1: FLOCK ADVISORY WRITE process device:device:inode start end
+      let words = String(
+        decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)),
+        as: UTF8.self
+      )
+      .split(separator: " ")
       guard words.count > 5, words[1] == "FLOCK", words[5].hasSuffix(":\(status.st_ino)") else {
         continue
       }
