@@ -304,14 +304,7 @@ struct ResumptionTests {
     link.say(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/here","d":null}}}"#)
     #expect(try await link.hear().contains(#""r":1,"b":{"s":"ok""#))
     link.close()
-    let client = try await ClientProbe(
-      ConnectionTarget(
-        host: "127.0.0.1",
-        port: try #require(scene.other.server.port),
-        namespace: "hearth"
-      ),
-      lastSession: name
-    )
+    let client = try await scene.cluster.connect(scene.other, goingOnFrom: name)
     #expect(try await client.next().contains(#""t":"h""#))
     client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/here","d":true}}}"#)
     #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
@@ -326,14 +319,7 @@ struct ResumptionTests {
     let link = try await FirstServer(running: scene.other.run, over: scene.leader)
     let name = try await link.open()
     link.close()
-    let client = try await ClientProbe(
-      ConnectionTarget(
-        host: "127.0.0.1",
-        port: try #require(scene.other.server.port),
-        namespace: "hearth"
-      ),
-      lastSession: name
-    )
+    let client = try await scene.cluster.connect(scene.other, goingOnFrom: name)
     #expect(try await client.next().contains(#""t":"h""#))
     client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/n","d":"new"}}}"#)
     #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))

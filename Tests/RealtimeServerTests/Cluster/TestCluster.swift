@@ -237,10 +237,15 @@ final class TestCluster: Sendable {
     #expect(last == body)
   }
 
-  /// A client that knows only this server's address.
-  func connect(_ member: Member, to name: String = "hearth") async throws -> ClientProbe {
+  /// A client that knows only this server's address, and may say which session it has had before.
+  func connect(
+    _ member: Member,
+    to name: String = "hearth",
+    goingOnFrom session: String? = nil
+  ) async throws -> ClientProbe {
     try await ClientProbe(
-      ConnectionTarget(host: "127.0.0.1", port: try #require(member.server.port), namespace: name)
+      ConnectionTarget(host: "127.0.0.1", port: try #require(member.server.port), namespace: name),
+      lastSession: session
     )
   }
 }
