@@ -10,8 +10,8 @@ extension ServerCore {
   /// The longest body that is forwarded, in bytes; a longer request is redirected.
   private static let mostForwarded = 4 * 1_024 * 1_024
 
-  /// How often a leader is looked for that has just changed: for longer than a lease lasts.
-  private static let mostAttempts = 100
+  /// How long a leader is looked for that has just changed: longer than a lease lasts.
+  private static let patience = TimeAmount.seconds(10)
 
   /// Whether a request goes to another server by a link, rather than by a redirect.
   func isForwarded(_ request: HTTPRequest) -> Bool {
@@ -145,7 +145,7 @@ extension ServerCore {
   func forward(
     _ request: HTTPRequest,
     by redirection: Redirection,
-    attempt: Int
+    until end: NIODeadline?
   ) -> EventLoopFuture<HTTPReply> {
     guard let link = link(to: redirection) else {
       return eventLoop.makeFailedFuture(
@@ -153,15 +153,15 @@ extension ServerCore {
       )
     }
     let core = NIOLoopBound(self, eventLoop: eventLoop)
+    let end = end ?? .now() + Self.patience
     return link.forward(request, about: name(in: request)).flatMapError { error in
-      guard error is ForwardingLink.NotLedThere || request.onlyReads, attempt < Self.mostAttempts
-      else {
+      guard error is ForwardingLink.NotLedThere || request.onlyReads, NIODeadline.now() < end else {
         return core.eventLoop.makeFailedFuture(error)
       }
       return core.eventLoop.flatScheduleTask(in: .milliseconds(100)) {
         request.isGivenUp
           ? core.eventLoop.makeFailedFuture(RESTError.clientHasLeft)
-          : core.value.answer(request, attempt: attempt + 1)
+          : core.value.answer(request, until: end)
       }.futureResult
     }
   }

@@ -12,13 +12,13 @@ extension ServerCore {
   ///   - request: The request.
   ///   - isForwarded: Whether another server forwards it, to which it must not go back.
   ///   - isResumed: Whether the reply goes on with that of a leader that was lost.
-  ///   - attempt: How often another server was asked that turned out not to lead the database.
+  ///   - end: Until when another leader is looked for; nil if none has been asked yet.
   /// - Returns: The reply; the future fails only with a ``Redirection`` for a forwarded request.
   func answer(
     _ request: HTTPRequest,
     isForwarded: Bool = false,
     isResumed: Bool = false,
-    attempt: Int = 0
+    until end: NIODeadline? = nil
   ) -> EventLoopFuture<HTTPReply> {
     if request.path == PollRequest.path {
       return inTurn(of: request) { self.poll(request) }
@@ -29,7 +29,7 @@ extension ServerCore {
       guard let redirection = error as? Redirection, !isForwarded, self.isForwarded(request) else {
         return self.eventLoop.makeFailedFuture(error)
       }
-      return self.forward(request, by: redirection, attempt: attempt)
+      return self.forward(request, by: redirection, until: end)
     }
     let resumable = forwarded.map { reply -> HTTPReply in
       guard !isForwarded, !isResumed, case .stream(let answer, let open) = reply else {
