@@ -35,7 +35,11 @@ struct NoticesTests {
     // My own actions are not reported, nor is text that only resembles my name.
     try await ann.perform(.star(tea, true))
     _ = try await bob.comment(on: bread, text: "mail alice@alice or @alicia")
-    let expected: Set<String> = [comment, "stars " + tea, bread, answer, naming]
+    // One sender has a place for each last letter of a key, so that a mention replaces an earlier one
+    // whose key ends alike, as one pair in sixty-four does.
+    let isReplaced = bread.last == naming.last
+    let mentions = isReplaced ? [naming] : [naming, bread]
+    let expected = Set([comment, "stars " + tea, answer] + mentions)
     try await alice.wait("all of them") { Set(($0.noticeEntries ?? []).map(\.id)) == expected }
     let entries = Dictionary((alice.noticeEntries ?? []).map { ($0.id, $0) }) { $1 }
     #expect(entries[comment]?.kind == .comment)
@@ -43,7 +47,7 @@ struct NoticesTests {
     #expect(entries[answer]?.kind == .reply)
     #expect(entries[answer]?.title == "Bread")
     #expect(entries[answer]?.text == "Thanks")
-    #expect(entries[bread]?.kind == .mention)
+    #expect(entries[bread]?.kind == (isReplaced ? nil : .mention))
     #expect(entries[bread]?.comment == nil)
     #expect(entries[naming]?.kind == .mention)
     #expect(entries["stars " + tea]?.stars == 1)
@@ -53,7 +57,7 @@ struct NoticesTests {
       Set(($0.noticeEntries ?? []).map(\.id)) == expected
     }
     // Newest first, by the keys of the underlying items.
-    let order = [naming, answer, bread, comment]
+    let order = [naming, answer] + mentions.dropFirst() + [comment]
     #expect((later.noticeEntries ?? []).map(\.id).filter { $0 != "stars " + tea } == order)
     let check = try await BlogCheck(reading: server.database(as: "alice").reference())
     #expect(check.faults == [])
