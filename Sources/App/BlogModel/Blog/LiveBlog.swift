@@ -440,7 +440,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   // MARK: Changes
 
   package func mark(_ change: ReadChange) {
-    queue.async { [self] in marks?.apply(change) }
+    enqueue { [self] in marks?.apply(change) }
   }
 
   @discardableResult
@@ -455,14 +455,17 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       blog.perform(keyed, completion: report(keyed))
       return keyed
     }
-    let cause = database.causeOfWrites
-    queue.async { [self] in
+    enqueue { [self] in
       if action.isDeletion { deleted.insert(key) }
-      database.writes(because: cause)
       blog.perform(action, on: subject(of: action), completion: report(action))
-      database.writes(because: nil)
     }
     return action
+  }
+
+  /// Makes a change on the queue; its writes keep the cause that the caller has named.
+  private func enqueue(_ change: @escaping @Sendable () -> Void) {
+    let cause = Database.causeOfWrites
+    queue.async { Database.$causeOfWrites.withValue(cause, operation: change) }
   }
 
   /// What the lists and the open post know of what an action is about.

@@ -95,8 +95,8 @@ package struct Environment {
   }
   /// Starts or stops watching what goes over the wire.
   package var watchWire: (Bool) -> Void = { _ in }
-  /// Names what the user did that causes the writes from now on; nil if nothing is known.
-  package var attributeWrites: (String?) -> Void = { _ in }
+  /// Makes a change whose writes are caused by what the user did.
+  package var attributeWrites: (_ cause: String, _ change: () -> Void) -> Void = { $1() }
   /// Connects to the database (true), or disconnects and stays disconnected (false).
   package var setNetwork: (Bool) -> Void = { _ in }
   /// Records each event before the program handles it; see ``Recording``.

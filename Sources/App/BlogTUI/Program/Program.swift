@@ -249,9 +249,7 @@ package final class Program<Terminal: TerminalDevice> {
   /// Changes the blog, due to what the user has just done.
   private func attributed(_ change: () -> Void) {
     guard let cause = model.session.inspector.cause else { return change() }
-    environment.attributeWrites(cause)
-    change()
-    environment.attributeWrites(nil)
+    environment.attributeWrites(cause, change)
   }
 
   private func write(_ action: BlogAction) {

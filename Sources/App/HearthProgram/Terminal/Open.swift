@@ -183,7 +183,7 @@ struct Open: AsyncParsableCommand {
     // The server answers while the first screen is being made.
     database.goOnline()
     environment.watchWire = { $0 ? tap.start() : tap.stop() }
-    environment.attributeWrites = { database.writes(because: $0) }
+    environment.attributeWrites = { Database.$causeOfWrites.withValue($0, operation: $1) }
     let secrets = [options.apiKey].compactMap(\.self)
     environment.writeWire = { TextFile.write(lines: $0, to: $1, known: secrets) }
     environment.setNetwork = { $0 ? database.goOnline() : database.goOffline() }

@@ -206,7 +206,7 @@ final class ScriptScene: ScriptWorld {
     let tap = WireTap(database)
     tap.open()
     environment.watchWire = { $0 ? tap.start() : tap.stop() }
-    environment.attributeWrites = { database.writes(because: $0) }
+    environment.attributeWrites = { Database.$causeOfWrites.withValue($0, operation: $1) }
     environment.writeWire = { TextFile.write(lines: $0, to: $1) }
     environment.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
     if let recording, place.number == 0 { environment.record = { recording.add($0) } }

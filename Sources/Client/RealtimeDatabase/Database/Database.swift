@@ -266,14 +266,9 @@ extension Database {
     repo.observeDiagnostics(observer)
   }
 
-  /// Names what causes the writes that are made until the next call; nil for nothing known.
+  /// What causes the writes that the current task or thread makes, for an observer of diagnostics;
+  /// nil if nothing is known.
   ///
-  /// Only an observer of diagnostics learns of it.
-  package func writes(because cause: String?) {
-    repo.writes(because: cause)
-  }
-
-  /// What causes the writes that are made now, so that it can be named again where they are made
-  /// later.
-  package var causeOfWrites: String? { repo.causeOfWrites }
+  /// Whoever makes them later, on another queue, names it there again.
+  @TaskLocal package static var causeOfWrites: String?
 }

@@ -131,10 +131,11 @@ extension Repo {
     input: @escaping @Sendable (RequestToken) -> RepoInput
   ) {
     let token = RequestToken(nextNumber())
+    let cause = Database.causeOfWrites
     submit { repo in
       guard !repo.isClosed else { return repo.fail(completion) }
       repo.callers.add(completion, for: token)
-      repo.handle(input(token))
+      repo.handle(input(token), because: cause)
     }
   }
 

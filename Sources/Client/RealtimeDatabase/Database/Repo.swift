@@ -64,8 +64,6 @@ package final actor Repo {
     /// Whether an observer that was removed is not even told of events that were raised before.
     var silencesRemovedObservers = false
     var callbackQueue = DispatchQueue.main
-    /// What causes the writes that are made now.
-    var causeOfWrites: String?
     /// The observers for which events are raised; removing one here takes effect at once.
     var observers: [Int64: ObservedQuery] = [:]
     var lastNumber: Int64 = 0
@@ -447,10 +445,10 @@ extension Repo {
     }
   }
 
-  nonisolated var causeOfWrites: String? { shared.withLockedValue { $0.causeOfWrites } }
-
-  nonisolated func writes(because cause: String?) {
-    shared.withLockedValue { $0.causeOfWrites = cause }
-    submit(isUse: false) { $0.recorder?.cause = cause }
+  /// Hands a request to the engine; an observer of diagnostics learns what causes it.
+  func handle(_ request: RepoInput, because cause: String?) {
+    recorder?.cause = cause
+    handle(request)
+    recorder?.cause = nil
   }
 }

@@ -8,7 +8,7 @@ import RealtimeCore
 struct DiagnosticRecorder {
   /// Receives the diagnostics.
   let observer: @Sendable (Diagnostic) -> Void
-  /// What makes the caller write at the moment; nil if it does not say.
+  /// What causes the request that is being handled; nil if its caller does not say.
   var cause: String?
 
   /// The attempts of transactions, which are reported from within the engine.
