@@ -80,21 +80,3 @@ struct TicketedRequest: Equatable {
     digest = Base64URL.encode(Cryptography.sha256(text.utf8))
   }
 }
-
-/// The tickets that were used at this server, kept until they would expire anyway.
-struct UsedTickets {
-  private var ends: [String: Int64] = [:]
-  private var nextTidying: Int64 = 0
-
-  /// Marks a ticket as used; false if it already was.
-  ///
-  /// - Complexity: O(1), amortized.
-  mutating func use(_ text: String, until end: Int64, at time: Int64) -> Bool {
-    if time >= nextTidying {
-      ends = ends.filter { $0.value > time }
-      nextTidying = time + RedirectTicket.lifetime
-    }
-    // The beginning of a ticket is random, so it identifies the ticket.
-    return ends.updateValue(end, forKey: String(text.prefix(24))) == nil
-  }
-}

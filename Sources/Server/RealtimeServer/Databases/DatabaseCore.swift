@@ -406,8 +406,7 @@ struct PeerTable {
   private var ids: [String: PeerID] = [:]
   private var last = 0
   /// Sessions whose clients have begun others, and until when their servers may go on with them.
-  private var replaced: [String: NIODeadline] = [:]
-  private var nextTidying = NIODeadline.now()
+  private var replaced = ExpiringNames<NIODeadline>()
 
   mutating func makeID() -> PeerID {
     last += 1
@@ -441,14 +440,10 @@ struct PeerTable {
     // What no server has made is not kept: anybody may send it, at any length.
     guard name.utf8.count == Session.nameLength else { return }
     let now = NIODeadline.now()
-    if now >= nextTidying {
-      replaced = replaced.filter { $0.value > now }
-      nextTidying = now + DatabaseCore.suspension
-    }
-    replaced[name] = now + DatabaseCore.suspension
+    replaced.insert(name, until: now + DatabaseCore.suspension, at: now)
   }
 
-  func isReplaced(_ name: String) -> Bool { replaced[name] != nil }
+  func isReplaced(_ name: String) -> Bool { replaced.contains(name, at: .now()) }
 
   /// Removes a peer inside the server, and returns whether there was one.
   mutating func removeInside(_ peer: PeerID) -> Bool { inside.removeValue(forKey: peer) != nil }

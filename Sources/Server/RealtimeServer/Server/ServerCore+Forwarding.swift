@@ -109,7 +109,7 @@ extension ServerCore {
   private func considerFollowing(_ name: String, over link: ForwardingLink) {
     let least = options.limits.followClients
     guard let storage, replicas[name] == nil, least > 0, link.clientCount(of: name) >= least,
-      unfollowed[name].map({ $0 < .now() }) ?? true
+      !unfollowed.contains(name, at: .now())
     else { return }
     replicas[name] = Replica(
       of: name,
@@ -118,11 +118,14 @@ extension ServerCore {
       knowing: known[name],
       context: context
     ) { [weak self] ending in
-      self?.replicas[name] = nil
+      guard let self else { return }
+      replicas[name] = nil
       switch ending {
-      case .leaderChanged(let holding): self?.keep(holding, of: name)
+      case .leaderChanged(let holding): keep(holding, of: name)
       // What could not be read once takes as long to fail again.
-      case .fault: self?.unfollowed[name] = .now() + Replica.rest
+      case .fault:
+        let now = NIODeadline.now()
+        unfollowed.insert(name, until: now + Replica.rest, at: now)
       case .unneeded: break
       }
     }
@@ -252,7 +255,7 @@ extension ServerCore {
     guard time < end, ticket.end <= time + RedirectTicket.lifetime + RedirectTicket.margin else {
       throw RESTError(401, reason: "the ticket of the link has expired")
     }
-    if isOpened, !usedTickets.use(text, until: end, at: time) {
+    if isOpened, !useTicket(text, until: end, at: time) {
       throw RESTError(401, reason: "the ticket of the link has already been used")
     }
     return ticket.origin

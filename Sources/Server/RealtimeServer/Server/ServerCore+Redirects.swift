@@ -112,7 +112,7 @@ extension ServerCore {
     if identities.verifier(of: name).isShutOut(ticket.credential.auth) {
       throw RESTError(401, reason: "Auth token is revoked.")
     }
-    if isCarriedOut, !usedTickets.use(text, until: end, at: time) {
+    if isCarriedOut, !useTicket(text, until: end, at: time) {
       throw Self.ticketRefusal("has already been used")
     }
     return ticket.credential

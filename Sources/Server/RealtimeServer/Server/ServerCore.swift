@@ -31,8 +31,8 @@ final class ServerCore {
   var keepAliveTask: Scheduled<Void>?
   /// When each page last changed.
   let pageVersions = PageVersions()
-  /// The redirect tickets that have been used at this server.
-  var usedTickets = UsedTickets()
+  /// The tickets of redirected requests and of links that have been used at this server.
+  private var usedTickets = ExpiringNames<Int64>()
   /// The links to other servers, by their run, over which clients here reach their databases.
   var links: [String: ForwardingLink] = [:]
   /// The links from other servers, whose clients reach their databases here.
@@ -46,8 +46,8 @@ final class ServerCore {
   var departures: Set<String> = []
   /// The searches for the leaders of databases, on behalf of clients that have lost theirs.
   var searches: [String: LeaderSearch] = [:]
-  /// Until when databases are not followed again that could not be.
-  var unfollowed: [String: NIODeadline] = [:]
+  /// The databases that could not be followed, and are not for a while.
+  var unfollowed = ExpiringNames<NIODeadline>()
   /// The sessions of clients that poll.
   var polling: [PollRequest.Ticket: PollingConnection] = [:]
   /// The same by network; nil stands for this machine.
@@ -123,6 +123,12 @@ final class ServerCore {
       return options.namespace
     }
     return labels[0].lowercased()
+  }
+
+  /// Marks a ticket as used; false if it already was.
+  func useTicket(_ text: String, until end: Int64, at time: Int64) -> Bool {
+    // The beginning of a ticket is random, so it identifies the ticket.
+    usedTickets.insert(String(text.prefix(24)), until: end, at: time)
   }
 
   /// Why no further connection of a client is admitted, or nil if one may be.
