@@ -53,6 +53,38 @@ extension EndToEnd {
       #expect(times == times.sorted())
     }
 
+    @Test("A server whose log nobody reads goes on, and ends when it is told to")
+    func unread() throws {
+      let sandbox = try Sandbox()
+      let pipe = sandbox.directory + "/log"
+      try #require(mkfifo(pipe, 0o600) == 0)
+      let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+      try #require(reader >= 0)
+      defer { close(reader) }
+      let server = try ServerProcess(
+        sandbox,
+        ["--ephemeral", "--socket", sandbox.directory + "/run/s.sock", "--metrics", "0.01"],
+        errors: pipe
+      )
+      defer {
+        kill(server.process.processIdentifier, SIGKILL)
+        server.process.wait()
+      }
+      // The server logs a hundred times a second, until the pipe has no more room.
+      var logged: [Int32] = []
+      try waitUntil("the pipe is full", within: 60) {
+        var count: Int32 = 0
+        try #require(ioctl(reader, UInt(FIONREAD), &count) == 0)
+        usleep(100_000)
+        logged.append(count)
+        return count > 0 && logged.suffix(10).allSatisfy { $0 == count } && logged.count >= 10
+      }
+      #expect(try server.request("PUT", "/a.json", "1", bySocket: true).status == 200)
+      kill(server.process.processIdentifier, SIGTERM)
+      try waitUntil("the server ends", within: 60) { server.process.hasEnded }
+      #expect(server.process.wait() == 0)
+    }
+
     @Test("Terminals that share a log rotate it together without losing lines")
     func terminals() throws {
       let sandbox = try Sandbox()

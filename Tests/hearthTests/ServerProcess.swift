@@ -14,21 +14,27 @@ struct ServerProcess {
   ///   - arguments: The arguments after `serve`.
   ///   - fileLimit: The maximum number of open files of the process, or nil for the test's own
   ///     limit.
+  ///   - errors: Where its standard error goes, or nil for a file of its own.
   /// - Throws: ``Waited`` when it does not become ready.
-  init(_ sandbox: Sandbox, _ arguments: [String], fileLimit: Int? = nil) throws {
+  init(
+    _ sandbox: Sandbox,
+    _ arguments: [String],
+    fileLimit: Int? = nil,
+    errors: String? = nil
+  ) throws {
     let name = sandbox.directory + "/" + UUID().uuidString
     let command = [Sandbox.program, "serve"] + arguments
     // The shell becomes the server, so that the signals of the test reach it.
     let limited = fileLimit.map { ["/bin/sh", "-c", "ulimit -n \($0); exec \"$@\"", "sh"] } ?? []
     let words = limited + command
+    log = errors ?? name + ".err"
     process = try Spawned(
       words[0],
       Array(words.dropFirst()),
       environment: sandbox.environment,
       output: name + ".out",
-      errors: name + ".err"
+      errors: log
     )
-    log = name + ".err"
     try waitUntil("the server is ready", within: 60) {
       try String(contentsOfFile: name + ".out", encoding: .utf8).hasSuffix("\n")
     }
@@ -54,6 +60,8 @@ struct ServerProcess {
   ) throws -> (status: Int, body: String) {
     let descriptor = try bySocket ? #require(WireClient.connect(to: socket)) : connectToPort()
     defer { close(descriptor) }
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     var lines = ["\(method) \(target) HTTP/1.1", "Host: localhost", "Connection: close"]
     if let bearer { lines.append("Authorization: Bearer \(bearer)") }
     if let body { lines.append("Content-Length: \(body.utf8.count)") }

@@ -94,7 +94,8 @@ final class LogFile: Sendable {
   }
 
   private static func open(_ path: String) -> Int32 {
-    Foundation.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    // If it is a pipe or a terminal, whoever logs does not wait for its reader.
+    Foundation.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0o600)
   }
 }
 
@@ -129,17 +130,29 @@ struct LineLogHandler: LogHandler {
 
   func log(event: LogEvent) {
     let details = metadata.merging(event.metadata ?? [:]) { $1 }.sorted { $0.key < $1.key }
-    let time = Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    Output.log(
-      Self.line(
-        format,
-        time: time,
-        level: event.level,
-        message: "\(event.message)",
-        details: details.map { ($0.key, $0.value) }
-      ),
-      to: file
+    let line = Self.line(
+      format,
+      time: Self.time,
+      level: event.level,
+      message: "\(event.message)",
+      details: details.map { ($0.key, $0.value) }
     )
+    if let file { return file.append(Self.safe(line)) }
+    LogStream.standardError.append(Self.safe(line)) { [format] count in
+      let message = "\(count) log messages are missing here, because nobody read them"
+      return Self.safe(
+        Self.line(format, time: Self.time, level: .warning, message: message, details: [])
+      )
+    }
+  }
+
+  private static var time: String {
+    Date().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+  }
+
+  /// A line with its end, in which nothing can control a terminal.
+  private static func safe(_ line: String) -> String {
+    Output.escaped(line.replacing("\n", with: " ")) + "\n"
   }
 
   /// The line for a message, without its line end.
@@ -214,14 +227,3 @@ struct LogOptions: ParsableArguments {
 
 extension LogFormat: ExpressibleByArgument {}
 extension Logger.Level: @retroactive ExpressibleByArgument {}
-
-extension Output {
-  /// Writes a log line to its file, or to stderr; a failure to do so is ignored.
-  static func log(_ line: String, to file: LogFile?) {
-    var text = escaped(line.replacing("\n", with: " ")) + "\n"
-    if let file { return file.append(text) }
-    text.withUTF8 { bytes in
-      _ = bytes.baseAddress.map { Foundation.write(STDERR_FILENO, $0, bytes.count) }
-    }
-  }
-}
