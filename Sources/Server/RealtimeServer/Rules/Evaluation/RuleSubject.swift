@@ -12,7 +12,8 @@ package final class RuleSubject: @unchecked Sendable {
   let memberCount: Int
   /// The member `uid` if it is text that, as a path, is a single key.
   let uidKey: LeafText?
-  private let members: RuleMembers
+  /// What ``auth`` borrows.
+  private let members: RuleMembers?
 
   /// A client that has not signed in.
   package static let nobody = RuleSubject(nil)
@@ -22,17 +23,17 @@ package final class RuleSubject: @unchecked Sendable {
   /// - Parameter auth: An object with `uid`, `token` and so on, or nil for a client that has not
   ///   signed in.
   package init(_ auth: JSONValue?) {
-    let name = Lent("auth".utf8)
-    members = RuleMembers(.object(("auth", auth ?? .null)))
-    self.auth = members[LeafText(name.elements)]
-    guard case .map(let map) = self.auth else {
-      (uid, uidKey) = (.null, nil)
+    guard let auth, auth.members != nil else {
+      (self.auth, uid, uidKey, members) = (.null, .null, nil, nil)
       memberCount = 0
       return
     }
+    let members = RuleMembers(auth)
+    self.members = members
+    self.auth = .map(Unmanaged.passUnretained(members))
+    memberCount = members.count
     let uidName = Lent("uid".utf8)
-    uid = map._withUnsafeGuaranteedRef { $0[LeafText(uidName.elements)] }
-    memberCount = map._withUnsafeGuaranteedRef { $0.count }
+    uid = withExtendedLifetime(uidName) { members[LeafText(uidName.elements)] }
     if case .string(let text) = uid, text.byteCount > 0, !text.utf8.contains(UInt8(ascii: "/")) {
       uidKey = text
     } else {
@@ -43,35 +44,47 @@ package final class RuleSubject: @unchecked Sendable {
 
 /// An object or array within `auth`, prepared for evaluation.
 ///
-// Safety: initialized once, before it is shared; `texts` and `maps` retain what the values borrow.
+/// There is one for each signed-in connection and level, so it makes few allocations.
+///
+// Safety: initialized once, before it is shared; `texts` and `maps` retain what the members borrow.
 final class RuleMembers: @unchecked Sendable {
   let json: JSONValue
-  private var members: [(name: Lent<UInt8>, value: RuleValue)] = []
-  private var texts: [Lent<UInt8>] = []
-  private var maps: [RuleMembers] = []
+  /// Each name and, if its value is text, that too, one after the other in UTF-8.
+  private let texts: Lent<UInt8>
+  private let maps: [RuleMembers]
+  private let members: [(name: LeafText, value: RuleValue)]
 
   init(_ json: JSONValue) {
     self.json = json
-    for member in json.members ?? [] {
-      members.append((Lent(member.name.utf8), value(member.value)))
+    let source = json.members ?? []
+    var bytes: [UInt8] = []
+    for member in source {
+      bytes += member.name.utf8
+      if case .string(let text) = member.value { bytes += text.utf8 }
     }
-  }
-
-  private func value(_ json: JSONValue) -> RuleValue {
-    switch json {
-    case .null: return .null
-    case .bool(let value): return .bool(value)
-    case .integer(let value): return .number(Double(value))
-    case .double(let value): return .number(value)
-    case .string(let text):
-      let text = Lent(text.utf8)
-      texts.append(text)
-      return .string(LeafText(text.elements))
-    case .array, .object:
-      let map = RuleMembers(json)
-      maps.append(map)
-      return .map(Unmanaged.passUnretained(map))
+    texts = Lent(bytes)
+    var rest = texts.elements[...]
+    func borrow(_ text: String) -> LeafText {
+      let own = rest.prefix(text.utf8.count)
+      rest = rest.dropFirst(own.count)
+      return LeafText(UnsafeBufferPointer(rebasing: own))
     }
+    var maps: [RuleMembers] = []
+    members = source.map { member in
+      let name = borrow(member.name)
+      switch member.value {
+      case .null: return (name, .null)
+      case .bool(let value): return (name, .bool(value))
+      case .integer(let value): return (name, .number(Double(value)))
+      case .double(let value): return (name, .number(value))
+      case .string(let text): return (name, .string(borrow(text)))
+      case .array, .object:
+        let map = RuleMembers(member.value)
+        maps.append(map)
+        return (name, .map(Unmanaged.passUnretained(map)))
+      }
+    }
+    self.maps = maps
   }
 
   /// The number of members.
@@ -81,7 +94,7 @@ final class RuleMembers: @unchecked Sendable {
   ///
   /// - Complexity: O(members)
   subscript(name: LeafText) -> RuleValue {
-    members.last { LeafText($0.name.elements) == name }?.value ?? .null
+    members.last { $0.name == name }?.value ?? .null
   }
 }
 
