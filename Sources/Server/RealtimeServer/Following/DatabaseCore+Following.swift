@@ -77,10 +77,10 @@ extension DatabaseCore {
 
   /// Leaves the data with the clients that have been told all of it, before the copy ends.
   func leaveCopies() {
-    let root = hub.snapshot
+    let data = CopiedData(hub.snapshot)
     for session in sessions.values
     where session.output.backlog == nil && !session.output.isComposing {
-      (session.connection as? ResumableClient)?.copy = root
+      (session.connection as? ResumableClient)?.copy = data
     }
   }
 

@@ -151,6 +151,9 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
   }
 
   func ended(code: UInt16, reason: String) {
+    // The session may end before what the leader tells the copy. The clients take along what they
+    // have read there only if the copy ends first.
+    if code == CloseCode.goingAway { replica.leaderChanged(reason) }
     guard let session else { return }
     core?.end(session, code: code, reason: reason)
   }

@@ -25,8 +25,10 @@ final class LeaderSearch {
   /// How many clients have gone of whom the next leader must hear, and of how many it has heard.
   private var departures = (count: 0, told: 0)
   private var isSettling = false
-  /// The hashes of what the clients have, from the copy that has served them.
+  /// The hashes of what clients have that a copy has served.
   private var hashes: [ListenKey: String] = [:]
+  /// The data of that copy; clients of another one are not helped by its hashes.
+  private var hashed: CopiedData?
   private var isHashing = false
 
   /// Begins to look.
@@ -72,7 +74,7 @@ final class LeaderSearch {
     var waiting = waiting
     let end = NIODeadline.now() + FairScheduler.slice
     while NIODeadline.now() < end, let client = waiting.popFirst() {
-      let hasHashes = client.copy != nil
+      let hasHashes = client.copy != nil && client.copy === hashed
       _ = client.resume(by: server.serve) { [hashes] in hasHashes ? hashes[$0] : nil }
     }
     guard waiting.isEmpty else {
@@ -84,7 +86,7 @@ final class LeaderSearch {
     look()
     guard !clients.contains(where: \.isWaiting) else { return }
     // Those who come back here may have been told other data since.
-    hashes = [:]
+    (hashed, hashes) = (nil, [:])
     settle(server)
   }
 
@@ -99,8 +101,10 @@ final class LeaderSearch {
 
   /// Computes, on another thread, what the next leader compares its data with.
   private func hashWhatClientsHave() {
-    guard !isHashing, let root = clients.lazy.compactMap(\.copy).first else { return }
-    let keys = Set(clients.lazy.filter { $0.copy != nil }.flatMap(\.openListens))
+    guard !isHashing, let data = clients.lazy.compactMap(\.copy).first else { return }
+    if data !== hashed { (hashed, hashes) = (data, [:]) }
+    let root = data.root
+    let keys = Set(clients.lazy.filter { $0.copy === data }.flatMap(\.openListens))
       .subtracting(hashes.keys)
     guard !keys.isEmpty else { return }
     isHashing = true

@@ -2,6 +2,13 @@ internal import NIOCore
 internal import RealtimeCore
 internal import RealtimeTransport
 
+/// The data of a copy when it ended.
+final class CopiedData {
+  let root: Node
+
+  init(_ root: Node) { self.root = root }
+}
+
 /// A client of a database that another server leads; it outlives the leader.
 ///
 /// It stands between the client's connection and whoever serves it: the link to the leader, a copy
@@ -40,8 +47,11 @@ final class ResumableClient: MessageConnection {
   private var firstLoss: NIODeadline?
   /// Whether it has been turned away by the server that is about to serve it.
   private var isTurnedAway = false
-  /// The data of which it has all that it listens to, if a copy of the database has served it.
-  var copy: Node?
+  /// The data of which it has all that it listens to; nil if that is not known.
+  ///
+  /// It is known if a copy of the database has served the client, until something is said to it or
+  /// by it: the first server that serves it next may let it go again before that.
+  var copy: CopiedData?
 
   /// Makes a client that nobody serves yet.
   ///
@@ -89,7 +99,9 @@ final class ResumableClient: MessageConnection {
   private func receive(_ bytes: [UInt8]) {
     let isRequest = conversation.said(bytes)
     switch phase {
-    case .served(let callbacks): callbacks.onMessage(bytes)
+    case .served(let callbacks):
+      copy = nil
+      callbacks.onMessage(bytes)
     case .waiting:
       if !isRequest, case .ping? = try? ClientMessage(decoding: bytes) {
         client.send(EncodedMessage(ServerMessage.pong.encoded()))
@@ -131,7 +143,6 @@ final class ResumableClient: MessageConnection {
       return !isWaiting
     }
     phase = .served(callbacks)
-    copy = nil
     client.setReading(true)
     for step in conversation.resume(hash: hash) {
       guard case .served = phase else { break }
@@ -169,7 +180,9 @@ final class ResumableClient: MessageConnection {
   var isCongested: Bool { client.isCongested }
 
   func send(_ message: EncodedMessage) {
-    if let message = passed(message) { client.send(message) }
+    guard let message = passed(message) else { return }
+    copy = nil
+    client.send(message)
   }
 
   func sendUnlessCongested(_ message: EncodedMessage) -> Bool {
