@@ -31,6 +31,7 @@ struct ResumableClientTests {
   private final class Scene {
     let line = Line()
     let client: ResumableClient
+    private let data = CopiedData(.empty)
     /// What the client has told those who serve it.
     var heard: [String] { messages.withLockedValue { $0 } }
     private let messages = NIOLockedValueBox<[String]>([])
@@ -55,7 +56,7 @@ struct ResumableClientTests {
       say(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/n","h":""}}}"#)
       tell(#"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
       lose()
-      client.copy = CopiedData(.empty)
+      client.copy = data
     }
 
     func say(_ text: String) { client.callbacks.onMessage(Array(text.utf8)) }

@@ -1,3 +1,4 @@
+internal import NIOCore
 internal import RealtimeCore
 internal import RealtimeTransport
 
@@ -82,6 +83,8 @@ extension DatabaseCore {
     where session.output.backlog == nil && !session.output.isComposing {
       (session.connection as? ResumableClient)?.copy = data
     }
+    // A client that is told nothing more would otherwise keep all of the data for good.
+    eventLoop.assumeIsolated().scheduleTask(in: Replica.keeping) { withExtendedLifetime(data) {} }
   }
 
   /// Notes that the rules have allowed a client something at the leader.

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import RealtimeCore
 internal import RealtimeTransport
 
-/// The data of a copy when it ended.
+/// The data of a copy when it ended; its clients do not keep it alive.
 final class CopiedData {
   let root: Node
 
@@ -51,7 +51,7 @@ final class ResumableClient: MessageConnection {
   ///
   /// It is known if a copy of the database has served the client, until something is said to it or
   /// by it: the first server that serves it next may let it go again before that.
-  var copy: CopiedData?
+  weak var copy: CopiedData?
 
   /// Makes a client that nobody serves yet.
   ///
