@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 
@@ -15,6 +16,11 @@ static int load(char *reason, size_t size) {
     snprintf(reason, size, "libpq.so.5 is not installed: apt-get install libpq5 (%s)", dlerror());
     return 0;
   }
+  // As in Cryptography.swift: OpenSSL, if libpq uses it, leaves its memory to the system at exit.
+  int (*initialize)(uint64_t, const void *);
+  *(void **)&initialize = dlsym(handle, "OPENSSL_init_crypto");
+  const uint64_t withoutExitHandler = 0x80000;
+  if (initialize) initialize(withoutExitHandler, NULL);
 #define FIND(member, name)                                                                       \
   do {                                                                                           \
     void *symbol = dlsym(handle, name);                                                          \

@@ -1,3 +1,5 @@
+import CLibcrypto
+import Glibc
 import Testing
 
 @testable import RealtimeServer
@@ -114,6 +116,16 @@ struct CryptographyTests {
       #expect(P256Key(privateBytes: Array(repeating: 1, count: count)) == nil)
     }
     #expect(P256Key(privateBytes: Array(order.dropLast()) + [0x50]) != nil)
+  }
+
+  /// Handlers of `exit` run in reverse order, while other threads still use the library.
+  @Test("The library keeps its memory while the process exits")
+  func exit() async {
+    await #expect(processExitsWith: .exitCode(7)) {
+      atexit { _exit(OPENSSL_init_crypto(0, nil) == 1 ? 7 : 8) }
+      _ = Cryptography.sha256([])
+      Glibc.exit(0)
+    }
   }
 
   /// The bytes of a text in hexadecimal digits.

@@ -8,6 +8,8 @@ private import Foundation
 enum Cryptography {
   // Safety: OpenSSL's contexts and algorithms may be used by several threads at once.
   fileprivate nonisolated(unsafe) static let context: OpaquePointer? = {
+    // Otherwise `exit` frees what threads that end at the same moment free as well.
+    OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
     let context = OSSL_LIB_CTX_new()
     return OSSL_PROVIDER_load(context, "default") == nil ? nil : context
   }()
