@@ -88,11 +88,16 @@ final class Sandbox {
       output: name + ".out",
       errors: name + ".err"
     )
-    return Outcome(
+    let outcome = Outcome(
       status: process.wait(),
       output: try String(contentsOfFile: name + ".out", encoding: .utf8),
       errors: try String(contentsOfFile: name + ".err", encoding: .utf8)
     )
+    // An expectation that fails shows the expression without its value.
+    if outcome.status != 0 {
+      print("\(arguments.joined(separator: " ")): status \(outcome.status), \(outcome.errors)")
+    }
+    return outcome
   }
 
   /// Starts the program without waiting for it.
