@@ -114,48 +114,107 @@ struct ConfigurationFiles {
   }
 }
 
-/// Reports when a configuration file may have changed; it causes no work until then.
+/// Reports when the configuration file or a theme may have changed; it causes no work until then.
+///
+/// Editors replace a file with another of the same name, so directories are watched instead of
+/// files. What else happens in them, such as in a home directory, is ignored.
 final class ConfigurationWatch {
   private static let changes = UInt32(
     IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE
   )
 
-  private let descriptor: Int32
   private let source: any DispatchSourceRead
 
   /// Starts watching; nil if the system allows no more watches.
   ///
-  /// Editors replace a file with another of the same name, so directories are watched instead of
-  /// files. A directory that does not exist yet is noticed when its parent changes.
+  /// A directory that does not exist yet is noticed when it is created, and so are the two above
+  /// it. If the file is a symbolic link, the file that it leads to is watched as well.
   ///
   /// - Parameters:
-  ///   - directories: The directories; the two directories above each are watched as well.
+  ///   - file: The path of the configuration file.
+  ///   - themes: The path of a directory, all of whose files matter.
   ///   - block: Called on a separate queue, some milliseconds after a burst of changes.
-  init?(_ directories: [String], block: @escaping @Sendable () -> Void) {
-    descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+  init?(file: String, themes: String, block: @escaping @Sendable () -> Void) {
+    let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
     guard descriptor >= 0 else { return nil }
-    let descriptor = descriptor
     let queue = DispatchQueue(label: "hearth.configuration")
-    let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-    let parents = directories.map { ($0 as NSString).deletingLastPathComponent }
-    let above = parents.map { ($0 as NSString).deletingLastPathComponent }
-    let watched = Array(Set(directories + parents + above))
-    for path in watched { inotify_add_watch(descriptor, path, Self.changes) }
+    source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+    var watched = Watched(descriptor: descriptor, file: file, themes: themes)
     source.setEventHandler {
-      var buffer = [UInt8](repeating: 0, count: 4_096)
+      guard watched.readChanges() else { return }
       usleep(20_000)
-      while Foundation.read(descriptor, &buffer, buffer.count) > 0 {}
-      // A directory created since is watched from this point on; the others already are.
-      for path in watched { inotify_add_watch(descriptor, path, Self.changes) }
+      _ = watched.readChanges()
+      // What has been created or replaced is watched from this point on.
+      watched = Watched(descriptor: descriptor, file: file, themes: themes)
       block()
     }
     source.setCancelHandler { Foundation.close(descriptor) }
     source.resume()
-    self.source = source
   }
 
   deinit {
     source.cancel()
+  }
+
+  /// The directories that are watched, and the names that matter in them.
+  private struct Watched {
+    private let descriptor: Int32
+    /// The names that matter by the number of the system's watch; nil if all do.
+    private var names: [Int32: Set<String>?] = [:]
+
+    init(descriptor: Int32, file: String, themes: String) {
+      self.descriptor = descriptor
+      let themes = URL(fileURLWithPath: themes)
+      watch(themes.path, for: nil)
+      watchDirectories(above: themes)
+      let file = URL(fileURLWithPath: file)
+      watchDirectories(above: file)
+      watchDirectories(above: file.resolvingSymlinksInPath())
+    }
+
+    private mutating func watchDirectories(above url: URL) {
+      var url = url
+      for _ in 0..<3 where url.path != "/" {
+        let directory = url.deletingLastPathComponent()
+        watch(directory.path, for: url.lastPathComponent)
+        url = directory
+      }
+    }
+
+    private mutating func watch(_ directory: String, for name: String?) {
+      let number = inotify_add_watch(descriptor, directory, ConfigurationWatch.changes)
+      guard number >= 0 else { return }
+      guard let name, case let known? = names[number, default: []] else {
+        names[number] = .some(nil)
+        return
+      }
+      names[number] = known.union([name])
+    }
+
+    /// Reads the events that the system has; returns whether one of them matters.
+    func readChanges() -> Bool {
+      var matters = false
+      let header = MemoryLayout<inotify_event>.size
+      var buffer = [UInt8](repeating: 0, count: 4_096)
+      while true {
+        let count = Foundation.read(descriptor, &buffer, buffer.count)
+        guard count > 0 else { return matters }
+        var events = buffer[..<count]
+        while events.count >= header {
+          let event = events.withUnsafeBytes { $0.loadUnaligned(as: inotify_event.self) }
+          let name = events.dropFirst(header).prefix(Int(event.len)).prefix { $0 != 0 }
+          matters = matters || self.matters(String(decoding: name, as: UTF8.self), in: event)
+          events = events.dropFirst(header + Int(event.len))
+        }
+      }
+    }
+
+    private func matters(_ name: String, in event: inotify_event) -> Bool {
+      // The system has lost events.
+      if event.mask & UInt32(IN_Q_OVERFLOW) != 0 { return true }
+      guard let wanted = names[event.wd] else { return false }
+      return wanted?.contains(name) ?? true
+    }
   }
 }
 

@@ -215,8 +215,9 @@ struct Open: AsyncParsableCommand {
     let signOut = tokens?.observeTokens { token in
       if token == nil { program.add(.failed("You are signed out. F6 signs in again.")) }
     }
-    let directories = [(files.path as NSString).deletingLastPathComponent, files.themes]
-    let watch = ConfigurationWatch(directories) { program.add(.configured(read())) }
+    let watch = ConfigurationWatch(file: files.path, themes: files.themes) {
+      program.add(.configured(read()))
+    }
     terminal.whenBackgroundKnown { isLight in
       look.isLight = isLight
       program.add(.configured(read()))
