@@ -78,7 +78,7 @@ package final class ServerListener: Sendable {
     let makeBootstrap = { @Sendable in
       ServerBootstrap(group: eventLoop)
         .serverChannelOption(.backlog, value: 4_096)
-        .childChannelOption(.recvAllocator, value: Self.readBuffers)
+        .childChannelOption(.recvAllocator, value: ReadBuffers())
         .childChannelOption(.maxMessagesPerRead, value: 1)
         .childChannelInitializer { acceptor.initialize($0, at: address) }
     }
@@ -111,13 +111,6 @@ package final class ServerListener: Sendable {
         }
     }
   }
-
-  /// Each connection keeps a buffer or two, so buffers start small and grow with the input.
-  private static let readBuffers = AdaptiveRecvByteBufferAllocator(
-    minimum: 256,
-    initial: 512,
-    maximum: 64 * 1_024
-  )
 
   private static func listen(
     at path: String,
