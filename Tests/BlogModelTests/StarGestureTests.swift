@@ -58,16 +58,18 @@ struct StarGestureTests {
   ) async throws -> (screen: ScreenProbe, post: PostID) {
     let bob = Blog(database: try server.database(as: "bob"), me: try Author(userName: "bob"))
     let id = try await bob.post(title: "t", body: "b")
-    let alice = try server.screen(
-      "alice",
-      on: try server.database(as: "alice"),
-      stars: .increment
-    )
+    let database = try server.database(as: "alice")
+    let alice = try server.screen("alice", on: database, stars: .increment)
     alice.blog.request(.follow(.recent))
     try await alice.wait("the list") { $0.posts(.recent)?.count == 1 }
     try await alice.wait("the pulse") {
       $0.all.contains { if case .roundTrip = $0 { true } else { false } }
     }
+    try await alice.wait("what was read") {
+      $0.all.contains { if case .readState = $0 { true } else { false } }
+    }
+    // The read state begins with a write, which the server has counted once it answers a later read.
+    _ = try await database.reference(withPath: "users/bob/username").getData()
     return (alice, id)
   }
 
