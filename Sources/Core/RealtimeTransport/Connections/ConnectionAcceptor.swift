@@ -175,12 +175,11 @@ struct ConnectionAcceptor: Sendable {
     let deadline = channel.eventLoop.scheduleTask(in: limits.handshake) {
       channel.close(promise: nil)
     }
-    channel.closeFuture.whenComplete { _ in deadline.cancel() }
+    // It fails when the channel is closed. What the channel's own future calls at its end would be
+    // kept until then.
     outcome.whenComplete { result in
-      switch result {
-      case .success: deadline.cancel()
-      case .failure: channel.close(promise: nil)
-      }
+      deadline.cancel()
+      if case .failure = result { channel.close(promise: nil) }
     }
   }
 
