@@ -19,7 +19,10 @@ struct ReadBuffersTests {
 
   @Test("Long messages are read in large pieces, and leave a small buffer behind")
   func sizes() {
-    var pool = NIOPooledRecvBufferAllocator(capacity: 1, recvAllocator: ReadBuffers())
+    var pool = NIOPooledRecvBufferAllocator(
+      capacity: Int(ReadBuffers.readsPerTurn),
+      recvAllocator: ReadBuffers()
+    )
     for length in [100, 300, 511] {
       var arrived = length
       #expect(read(&arrived, into: &pool) == ReadBuffers.keptBytes)
@@ -44,7 +47,10 @@ struct ReadBuffersTests {
     arguments: [[600], [512, 512, 1], [70_000, 3], [5_000, 20_000, 5_000], [200_000]]
   )
   func keptBuffer(lengths: [Int]) {
-    var pool = NIOPooledRecvBufferAllocator(capacity: 1, recvAllocator: ReadBuffers())
+    var pool = NIOPooledRecvBufferAllocator(
+      capacity: Int(ReadBuffers.readsPerTurn),
+      recvAllocator: ReadBuffers()
+    )
     var first: UnsafeRawPointer?
     for length in [1] + Array(repeating: lengths, count: 5).flatMap(\.self) {
       var arrived = length

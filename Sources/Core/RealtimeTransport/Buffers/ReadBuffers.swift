@@ -6,6 +6,9 @@ internal import NIOCore
 /// messages arrive, each read has a larger buffer of its own. Otherwise a connection would keep as
 /// much as it has ever received at once, for as long as it is open.
 struct ReadBuffers: RecvByteBufferAllocator {
+  /// How often a connection is read before others get their turn; of more reads, NIO would keep a
+  /// buffer each.
+  static let readsPerTurn: UInt = 1
   /// The size of the buffer that is kept, in bytes; most messages fit in it.
   static let keptBytes = 512
   private static let maximumBytes = 64 * 1_024

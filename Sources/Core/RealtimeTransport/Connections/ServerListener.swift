@@ -79,7 +79,7 @@ package final class ServerListener: Sendable {
       ServerBootstrap(group: eventLoop)
         .serverChannelOption(.backlog, value: 4_096)
         .childChannelOption(.recvAllocator, value: ReadBuffers())
-        .childChannelOption(.maxMessagesPerRead, value: 1)
+        .childChannelOption(.maxMessagesPerRead, value: ReadBuffers.readsPerTurn)
         .childChannelInitializer { acceptor.initialize($0, at: address) }
     }
     switch address {

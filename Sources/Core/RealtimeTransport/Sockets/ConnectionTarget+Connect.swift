@@ -62,6 +62,8 @@ extension ConnectionTarget {
   ) -> ClientBootstrap {
     ClientBootstrap(group: eventLoop)
       .connectTimeout(timeout)
+      .channelOption(.recvAllocator, value: ReadBuffers())
+      .channelOption(.maxMessagesPerRead, value: ReadBuffers.readsPerTurn)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture { try initialize(channel) }
       }
