@@ -22,7 +22,7 @@ struct MessageHandlerTests {
     let handler = MessageHandler(
       role: role,
       limits: Shared(limits),
-      peerName: "the peer",
+      peer: "the peer",
       restOfNetwork: restOfNetwork,
       onMessage: { log.messages.append(String(decoding: $0, as: UTF8.self)) },
       onExcess: { log.excess.append($0) },

@@ -15,7 +15,7 @@ struct OutputTickTests {
       handler = MessageHandler(
         role: .server,
         limits: Shared(.server),
-        peerName: "the peer",
+        peer: "the peer",
         endOfTick: endOfTick,
         onMessage: { _ in },
         onEnd: { _ in }

@@ -54,7 +54,7 @@ enum FrameCheck {
       handler: MessageHandler(
         role: role,
         limits: Shared(limits),
-        peerName: "peer",
+        peer: "peer",
         onMessage: { log.outcome.messages.append($0) },
         onEnd: { log.outcome.ends.append($0.description) }
       )

@@ -216,7 +216,7 @@ package final class ClientConnection: Sendable {
     let handler = MessageHandler(
       role: .client,
       limits: Shared(limits),
-      peerName: target.description,
+      peer: target,
       onMessage: { message in
         meter?.messageEnded()
         onMessage(message)

@@ -4,6 +4,8 @@ internal import NIOCore
 internal import NIOHTTP1
 
 /// Builds the pipeline of each connection that a listener accepts.
+///
+/// What is kept for a connection captures the parts it needs, not the acceptor, which is large.
 struct ConnectionAcceptor: Sendable {
   let limits: Shared<TransportLimits>
   let policy: RequestPolicy
@@ -66,7 +68,7 @@ struct ConnectionAcceptor: Sendable {
   ) -> EventLoopFuture<Void> {
     let id = ObjectIdentifier(channel)
     connections.opened(id, from: network) { channel.close(promise: nil) }
-    channel.closeFuture.whenComplete { _ in connections.closed(id) }
+    channel.closeFuture.whenComplete { [connections] _ in connections.closed(id) }
     return peer(of: channel, at: address).flatMapThrowing { peer in
       if case .local(let credentials) = peer, !credentials.isAllowed(byServerOf: user) {
         throw ListenError(
@@ -200,15 +202,15 @@ struct ConnectionAcceptor: Sendable {
       onRefusal: handlers.onRefusal,
       limits: limits,
       memory: memory?.value ?? ConnectionMemory(eventLoop: channel.eventLoop),
-      pace: { connections.rest(id, after: .request, at: $0) },
-      onIdle: { isIdle in
+      pace: { [connections] in connections.rest(id, after: .request, at: $0) },
+      onIdle: { [connections] isIdle in
         if isIdle {
           connections.isIdle(id) { channel.close(promise: nil) }
         } else {
           connections.isBusy(id)
         }
       },
-      onClose: { plainConnections.value[id] = nil }
+      onClose: { [plainConnections] in plainConnections.value[id] = nil }
     )
     try channel.pipeline.syncOperations.addHandler(handler)
     plainConnections.value[id] = handler
@@ -219,11 +221,11 @@ struct ConnectionAcceptor: Sendable {
     let handler = MessageHandler(
       role: .server,
       limits: limits,
-      peerName: "\(request.peer)",
+      peer: request.peer,
       socket: certificate.withLockedValue { $0 } == nil ? SocketWriter(channel) : nil,
       endOfTick: endOfTick.value,
       memory: memory?.value,
-      restOfNetwork: { [id = ObjectIdentifier(channel)] in
+      restOfNetwork: { [connections, id = ObjectIdentifier(channel)] in
         connections.rest(id, after: .frame, at: $0)
       },
       onMessage: { connection.received($0) },
@@ -465,7 +467,12 @@ final class OpenConnections: Sendable {
 /// The network of a client: its IPv4 address, or the first 64 bits of its IPv6 address, since the
 /// rest is for each subscriber to choose.
 package struct ClientNetwork: Hashable, Sendable, CustomStringConvertible {
-  private let bytes: [UInt8]
+  private enum Prefix: Hashable {
+    case v4(UInt32)
+    case v6(UInt64)
+  }
+
+  private let prefix: Prefix
 
   /// The network of the other end of a connection; nil for a process of this machine.
   package init?(of peer: Peer) {
@@ -482,21 +489,27 @@ package struct ClientNetwork: Hashable, Sendable, CustomStringConvertible {
     // Both kinds of addresses fit, in network byte order.
     var all = [UInt8](repeating: 0, count: 16)
     if inet_pton(AF_INET, text, &all) == 1 {
-      bytes = Array(all.prefix(4))
+      prefix = .v4(Self.number(all.prefix(4)))
     } else if inet_pton(AF_INET6, text, &all) == 1 {
       let isMapped = all.prefix(10).allSatisfy { $0 == 0 } && all[10] == 0xFF && all[11] == 0xFF
-      bytes = Array(isMapped ? all.suffix(4) : all.prefix(8))
+      prefix = isMapped ? .v4(Self.number(all.suffix(4))) : .v6(Self.number(all.prefix(8)))
     } else {
       return nil
     }
   }
 
+  private static func number<Number: FixedWidthInteger>(_ bytes: ArraySlice<UInt8>) -> Number {
+    bytes.reduce(0) { $0 << 8 | Number($1) }
+  }
+
   /// The address, or its first 64 bits.
   package var description: String {
-    if bytes.count == 4 { return bytes.map { "\($0)" }.joined(separator: ".") }
-    let groups = stride(from: 0, to: 8, by: 2).map { index in
-      String(Int(bytes[index]) << 8 | Int(bytes[index + 1]), radix: 16)
+    switch prefix {
+    case .v4(let number):
+      stride(from: 24, through: 0, by: -8).map { "\(number >> $0 & 0xFF)" }.joined(separator: ".")
+    case .v6(let number):
+      stride(from: 48, through: 0, by: -16)
+        .map { String(number >> $0 & 0xFFFF, radix: 16) }.joined(separator: ":") + "::/64"
     }
-    return groups.joined(separator: ":") + "::/64"
   }
 }

@@ -66,7 +66,7 @@ final class MessageHandler: ConnectionHandler {
 
   private let role: Role
   private let limits: Shared<TransportLimits>
-  private let peerName: String
+  private let peer: any CustomStringConvertible
   private let socket: SocketWriter?
   private let endOfTick: OutputTick?
   private let memory: ConnectionMemory?
@@ -93,7 +93,7 @@ final class MessageHandler: ConnectionHandler {
   /// - Parameters:
   ///   - role: The end of the connection.
   ///   - limits: The limits of the connection.
-  ///   - peerName: The name of the other end in descriptions of the end.
+  ///   - peer: The other end; its description begins those of the end.
   ///   - socket: Writes frames directly to the socket.
   ///   - endOfTick: Flushes the output together with that of other connections.
   ///   - memory: The memory that connections share; nil to share none and have no bounds.
@@ -106,7 +106,7 @@ final class MessageHandler: ConnectionHandler {
   init(
     role: Role,
     limits: Shared<TransportLimits>,
-    peerName: String,
+    peer: any CustomStringConvertible,
     socket: SocketWriter? = nil,
     endOfTick: OutputTick? = nil,
     memory: ConnectionMemory? = nil,
@@ -117,7 +117,7 @@ final class MessageHandler: ConnectionHandler {
   ) {
     self.role = role
     self.limits = limits
-    self.peerName = peerName
+    self.peer = peer
     self.socket = socket
     self.endOfTick = endOfTick
     self.memory = memory
@@ -421,7 +421,7 @@ final class MessageHandler: ConnectionHandler {
       phase = .closing(
         ConnectionEnd(
           .closedByPeer(code: code),
-          description: "\(peerName) closed the connection"
+          description: "\(peer) closed the connection"
             + (reason.isEmpty ? " (\(code))" : ": \(reason)"),
           cause: reason.isEmpty ? nil : reason
         )
@@ -437,7 +437,7 @@ final class MessageHandler: ConnectionHandler {
   /// Closes immediately; with a code, sends a close frame first.
   private func fail(_ kind: ConnectionEnd.Kind, code: UInt16?, because what: String) {
     guard !isClosed else { return }
-    let end = end ?? ConnectionEnd(kind, description: "\(peerName) \(what)")
+    let end = end ?? ConnectionEnd(kind, description: "\(peer) \(what)")
     if let code, isOpen {
       phase = .closing(end)
       sendControl(.connectionClose, payload: Self.payload(code: code))
@@ -465,7 +465,7 @@ final class MessageHandler: ConnectionHandler {
       end
         ?? ConnectionEnd(
           .lost,
-          description: "\(peerName) closed the connection without a close frame"
+          description: "\(peer) closed the connection without a close frame"
         )
     )
   }
