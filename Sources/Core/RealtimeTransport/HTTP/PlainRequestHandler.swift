@@ -35,7 +35,7 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
 
   /// The input after the request that is being answered.
   private struct Waiting {
-    var parts = CircularBuffer<HTTPServerRequestPart>()
+    var parts = CircularBuffer<HTTPServerRequestPart>(initialCapacity: 1)
     /// The response to malformed input, sent after everything that waits.
     var failure: HTTPAnswer?
     /// Whether the parts are being processed.

@@ -81,7 +81,7 @@ struct PollingSession {
   private var waitsForMemory = false
   /// Whether the owner wants no messages for now.
   private(set) var isPaused = false
-  private var queue = CircularBuffer<[UInt8]>()
+  private var queue = CircularBuffer<[UInt8]>(initialCapacity: 1)
   private var nextList = 0
 
   /// The bytes that wait for a request to take them.

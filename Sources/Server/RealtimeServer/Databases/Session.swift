@@ -41,7 +41,7 @@ final class Session: Schedulable {
 
   /// A message from the client.
   ///
-  /// The rare cases are indirect: every connection has room for several of these, and most are idle.
+  /// The rare cases are indirect, and the inbox starts with room for one: most connections are idle.
   enum Incoming {
     case text([UInt8])
     /// A decoded message, and the bytes that it was.
@@ -56,7 +56,7 @@ final class Session: Schedulable {
     indirect case compared(ClientMessage, Node, hash: String, length: Int)
   }
 
-  /// Output for the client; indirect for the same reason.
+  /// Output for the client, with indirect cases for the same reason.
   enum Outgoing {
     /// A message of the hub, which is held back or dropped while the client is behind.
     case message(HubMessage)
@@ -75,7 +75,7 @@ final class Session: Schedulable {
     /// Whether output for the client is being encoded.
     var isComposing = false
     /// Output that waits for an encoding to finish.
-    var queue = CircularBuffer<Outgoing>()
+    var queue = CircularBuffer<Outgoing>(initialCapacity: 1)
     /// The bytes of the messages in ``queue``.
     var bytes = 0
   }
@@ -108,7 +108,7 @@ final class Session: Schedulable {
   /// When the client last sent a message.
   private(set) var lastMessage = NIODeadline.now()
   /// Messages from the client that have not been handled yet.
-  var inbox = CircularBuffer<Incoming>()
+  var inbox = CircularBuffer<Incoming>(initialCapacity: 1)
   var work = Work.none
   var output = Output()
   /// What has been taken since the last batch was stored.

@@ -27,10 +27,10 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
   private var unanswered: [Int64: (position: Int, isDecided: Bool)] = [:]
   /// How many requests have gone to the leader.
   private var sent = 0
-  private var reads = CircularBuffer<Read>()
+  private var reads = CircularBuffer<Read>(initialCapacity: 1)
   /// What the leader has said and the client is still to be told, each with how many requests had
   /// gone to the leader before the one that it answers.
-  private var answers = CircularBuffer<(position: Int, message: [UInt8])>()
+  private var answers = CircularBuffer<(position: Int, message: [UInt8])>(initialCapacity: 1)
   /// How many of the first reads the leader has confirmed.
   private var confirmed = 0
   /// Whether the copy has accepted the client's credential.

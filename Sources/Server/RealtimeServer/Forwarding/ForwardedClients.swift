@@ -307,7 +307,7 @@ final class ForwardedSession: MessageConnection {
   private var hasEnded = false
   private(set) var mayReturn = false
   /// What has arrived while nothing was read.
-  private var inbox = CircularBuffer<Arrival>()
+  private var inbox = CircularBuffer<Arrival>(initialCapacity: 1)
 
   private enum Arrival {
     case message([UInt8])
