@@ -176,14 +176,9 @@ struct DocumentParser {
     position += 1
     var members: [DocumentMember] = []
     var names: Set<[Unicode.Scalar]> = []
-    try skipBlanks()
-    if current == "}" {
-      position += 1
-      return members
-    }
     while true {
       try skipBlanks()
-      if current == "}", !members.isEmpty {
+      if current == "}" {
         position += 1
         return members
       }
@@ -206,15 +201,10 @@ struct DocumentParser {
 
   private mutating func elements(depth: Int) throws(RuleProblem) -> [DocumentValue] {
     position += 1
-    try skipBlanks()
-    if current == "]" {
-      position += 1
-      return []
-    }
     var elements: [DocumentValue] = []
     while true {
       try skipBlanks()
-      if current == "]", !elements.isEmpty {
+      if current == "]" {
         position += 1
         return elements
       }

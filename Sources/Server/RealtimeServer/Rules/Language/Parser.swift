@@ -81,15 +81,7 @@ struct Parser {
   private func make(
     _ kind: Syntax.Kind,
     at offset: Int,
-    of parts: Syntax...
-  ) throws(RuleProblem) -> Syntax {
-    try make(kind, at: offset, of: parts)
-  }
-
-  private func make(
-    _ kind: Syntax.Kind,
-    at offset: Int,
-    of parts: [Syntax]
+    of parts: [Syntax] = []
   ) throws(RuleProblem) -> Syntax {
     let depth = (parts.map(\.depth).max() ?? 0) + 1
     guard depth <= RulesLimits.expressionDepth else { throw tooDeep(at: offset) }
@@ -117,9 +109,7 @@ struct Parser {
     return try make(
       .ternary(condition, first, second),
       at: offset,
-      of: condition,
-      first,
-      second
+      of: [condition, first, second]
     )
   }
 
@@ -175,7 +165,7 @@ struct Parser {
       let offset = offset
       try advance()
       let right = try self.operation(precedence)
-      left = try make(.binary(operation, left, right), at: offset, of: left, right)
+      left = try make(.binary(operation, left, right), at: offset, of: [left, right])
     }
     return left
   }
@@ -189,7 +179,7 @@ struct Parser {
     let offset = offset
     try advance()
     let operand = try unary()
-    return try make(isNot ? .not(operand) : .negate(operand), at: offset, of: operand)
+    return try make(isNot ? .not(operand) : .negate(operand), at: offset, of: [operand])
   }
 
   private mutating func postfix() throws(RuleProblem) -> Syntax {
@@ -203,12 +193,12 @@ struct Parser {
         }
         let nameOffset = self.offset
         try advance()
-        base = try make(.member(base, name), at: nameOffset, of: base)
+        base = try make(.member(base, name), at: nameOffset, of: [base])
       } else if isAt(.openBracket) {
         try advance()
         let index = try expression()
         try expect(.closeBracket, as: "']'")
-        base = try make(.index(base, index), at: offset, of: base, index)
+        base = try make(.index(base, index), at: offset, of: [base, index])
       } else if isAt(.openParenthesis) {
         try advance()
         let arguments = try list(closing: .closeParenthesis)
@@ -221,18 +211,12 @@ struct Parser {
 
   private mutating func list(closing: Token.Symbol) throws(RuleProblem) -> [Syntax] {
     var elements: [Syntax] = []
-    if isAt(closing) {
-      try advance()
-      return elements
-    }
-    while true {
+    while !isAt(closing) {
+      if !elements.isEmpty { try expect(.comma, as: "',' or '\(closing.rawValue)'") }
       elements.append(try expression())
-      if isAt(closing) {
-        try advance()
-        return elements
-      }
-      try expect(.comma, as: "',' or '\(closing.rawValue)'")
     }
+    try advance()
+    return elements
   }
 
   private mutating func primary() throws(RuleProblem) -> Syntax {
