@@ -26,19 +26,28 @@ indirect enum Expression: Sendable {
   var dependsOnDataOrTime: Bool {
     switch self {
     case .now, .root, .data, .newData: true
-    case .literal, .auth, .capture, .query: false
+    case .literal, .auth, .capture, .query, .member, .index, .not, .negate, .binary, .all, .any,
+      .ternary, .snapshotCall, .stringCall, .matches:
+      parts.contains(where: \.dependsOnDataOrTime)
+    }
+  }
+
+  /// Whether the value depends on new data.
+  var dependsOnNewData: Bool {
+    if case .newData = self { true } else { parts.contains(where: \.dependsOnNewData) }
+  }
+
+  /// The expressions that it directly consists of.
+  private var parts: [Expression] {
+    switch self {
+    case .literal, .auth, .now, .root, .data, .newData, .capture, .query: []
     case .member(let base, _, _), .not(let base), .negate(let base, _), .matches(let base, _, _):
-      base.dependsOnDataOrTime
-    case .index(let base, let index, _): base.dependsOnDataOrTime || index.dependsOnDataOrTime
-    case .binary(_, let left, let right, _):
-      left.dependsOnDataOrTime || right.dependsOnDataOrTime
-    case .all(let operands), .any(let operands): operands.contains(where: \.dependsOnDataOrTime)
-    case .ternary(let condition, let first, let second):
-      [condition, first, second].contains(where: \.dependsOnDataOrTime)
-    case .snapshotCall(_, let base, let arguments, _):
-      base.dependsOnDataOrTime || arguments.contains(where: \.dependsOnDataOrTime)
-    case .stringCall(_, let base, let arguments, _):
-      ([base] + arguments).contains(where: \.dependsOnDataOrTime)
+      [base]
+    case .index(let first, let second, _), .binary(_, let first, let second, _): [first, second]
+    case .all(let operands), .any(let operands): operands
+    case .ternary(let condition, let first, let second): [condition, first, second]
+    case .snapshotCall(_, let base, let arguments, _): [base] + arguments.compactMap(\.expression)
+    case .stringCall(_, let base, let arguments, _): [base] + arguments
     }
   }
 }
@@ -58,12 +67,9 @@ enum PathArgument: Sendable {
     }
   }
 
-  /// Whether the path can differ between identical requests of one client.
-  var dependsOnDataOrTime: Bool {
-    switch self {
-    case .constant: false
-    case .computed(let expression): expression.dependsOnDataOrTime
-    }
+  /// What computes the path; nil for a literal one.
+  fileprivate var expression: Expression? {
+    if case .computed(let expression) = self { expression } else { nil }
   }
 }
 
@@ -162,30 +168,6 @@ private enum Certainty {
   /// Some text or number.
   case other
   case unknown
-}
-
-extension Expression {
-  /// Whether the value depends on new data.
-  var dependsOnNewData: Bool {
-    switch self {
-    case .newData: true
-    case .literal, .auth, .now, .root, .data, .capture, .query: false
-    case .member(let base, _, _), .not(let base), .negate(let base, _), .matches(let base, _, _):
-      base.dependsOnNewData
-    case .index(let base, let index, _): base.dependsOnNewData || index.dependsOnNewData
-    case .binary(_, let left, let right, _): left.dependsOnNewData || right.dependsOnNewData
-    case .all(let operands), .any(let operands): operands.contains(where: \.dependsOnNewData)
-    case .ternary(let condition, let first, let second):
-      [condition, first, second].contains(where: \.dependsOnNewData)
-    case .snapshotCall(_, let base, let arguments, _):
-      base.dependsOnNewData
-        || arguments.contains {
-          if case .computed(let expression) = $0 { expression.dependsOnNewData } else { false }
-        }
-    case .stringCall(_, let base, let arguments, _):
-      ([base] + arguments).contains(where: \.dependsOnNewData)
-    }
-  }
 }
 
 extension Expression {
