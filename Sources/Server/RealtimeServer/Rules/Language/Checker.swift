@@ -27,13 +27,21 @@ struct Checker {
     return typed.expression
   }
 
-  private func booleans(
-    _ operands: [Syntax],
-    as what: String
-  ) throws(RuleProblem) -> [Expression] {
-    var expressions: [Expression] = []
-    for operand in operands { expressions.append(try boolean(operand, as: what)) }
-    return expressions
+  /// Checks an expression that must be of a type, as far as that is known before run time.
+  private func expression(
+    _ syntax: Syntax,
+    _ type: RuleType,
+    or expectation: String
+  ) throws(RuleProblem) -> Expression {
+    let typed = try check(syntax)
+    guard typed.type.mayBe(type) else {
+      throw RuleProblem("\(expectation), but this is \(typed.type.rawValue)", at: syntax.offset)
+    }
+    return typed.expression
+  }
+
+  private func number(_ syntax: Syntax, for symbol: String) throws(RuleProblem) -> Expression {
+    try expression(syntax, .number, or: "'\(symbol)' needs numbers")
   }
 
   private func check(_ syntax: Syntax) throws(RuleProblem) -> Typed {
@@ -65,10 +73,14 @@ struct Checker {
     case .binary(let operation, let left, let right):
       return try binary(operation, left: left, right: right, at: syntax.offset)
     case .all(let operands):
-      let checked = try booleans(operands, as: "each operand of '&&'")
+      let checked = try operands.map { (operand) throws(RuleProblem) in
+        try boolean(operand, as: "each operand of '&&'")
+      }
       return Typed(expression: .all(checked), type: .boolean)
     case .any(let operands):
-      let checked = try booleans(operands, as: "each operand of '||'")
+      let checked = try operands.map { (operand) throws(RuleProblem) in
+        try boolean(operand, as: "each operand of '||'")
+      }
       return Typed(expression: .any(checked), type: .boolean)
     case .ternary(let condition, let first, let second):
       return try ternary(condition, first: first, second: second, at: syntax.offset)
@@ -103,17 +115,6 @@ struct Checker {
         at: offset
       )
     }
-  }
-
-  private func number(_ syntax: Syntax, for symbol: String) throws(RuleProblem) -> Expression {
-    let typed = try check(syntax)
-    guard typed.type.mayBe(.number) else {
-      throw RuleProblem(
-        "'\(symbol)' needs numbers, but this is \(typed.type.rawValue)",
-        at: syntax.offset
-      )
-    }
-    return typed.expression
   }
 
   private func ternary(
@@ -282,14 +283,8 @@ extension Checker {
         at: index.offset
       )
     }
-    let name = try check(index)
-    guard name.type.mayBe(.string) else {
-      throw RuleProblem(
-        "expected a string in brackets, but this is \(name.type.rawValue)",
-        at: index.offset
-      )
-    }
-    return Typed(expression: .index(typed.expression, name.expression, at: offset), type: .any)
+    let name = try expression(index, .string, or: "expected a string in brackets")
+    return Typed(expression: .index(typed.expression, name, at: offset), type: .any)
   }
 
   private func call(
@@ -362,21 +357,10 @@ extension Checker {
     }
   }
 
-  private func string(_ syntax: Syntax, for name: String) throws(RuleProblem) -> Expression {
-    let typed = try check(syntax)
-    guard typed.type.mayBe(.string) else {
-      throw RuleProblem(
-        "\(name)() needs a string, but this is \(typed.type.rawValue)",
-        at: syntax.offset
-      )
-    }
-    return typed.expression
-  }
-
   private func strings(_ syntax: [Syntax], for name: String) throws(RuleProblem) -> [Expression] {
-    var expressions: [Expression] = []
-    for element in syntax { expressions.append(try string(element, for: name)) }
-    return expressions
+    try syntax.map { (element) throws(RuleProblem) in
+      try expression(element, .string, or: "\(name)() needs a string")
+    }
   }
 
   private func snapshotCall(
