@@ -42,7 +42,7 @@ struct RuleCompiler {
         at: value.offset
       )
     }
-    var sources: [RuleKind: RuleSource] = [:]
+    var sources: [RuleKind: (text: String, position: SourcePosition, expression: Expression)] = [:]
     var indexes: [Index] = []
     var literals: [ChildKey: RuleNode] = [:]
     var wildcard: (name: String, node: RuleNode)?
@@ -58,7 +58,8 @@ struct RuleCompiler {
             at: member.name.start
           )
         }
-        sources[kind] = try source(of: kind, value: member.value, wildcards: wildcards)
+        let (text, expression) = try source(of: kind, value: member.value, wildcards: wildcards)
+        sources[kind] = (text, map.position(of: member.value.offset), expression)
       } else if name.unicodeScalars.first == "$" {
         try check(wildcard: member.name, sibling: wildcard?.name, outer: wildcards)
         let node = try node(member.value, path: location, wildcards: wildcards + [name])
@@ -75,11 +76,22 @@ struct RuleCompiler {
       asked.formUnion(ExpressionCompiler.names(in: source.expression, at: path))
     }
     let names = RuleNames(asked)
-    let rules = sources.mapValues { $0.rule(at: path, names: names) }
+    func rule(_ kind: RuleKind) -> Rule? {
+      sources[kind].map {
+        Rule(
+          kind: kind,
+          path: path,
+          source: $0.text,
+          position: $0.position,
+          expression: $0.expression,
+          names: names
+        )
+      }
+    }
     return RuleNode(
-      read: rules[.read],
-      write: rules[.write],
-      validate: rules[.validate],
+      read: rule(.read),
+      write: rule(.write),
+      validate: rule(.validate),
       indexes: indexes,
       literals: literals,
       wildcard: wildcard,
@@ -114,68 +126,35 @@ struct RuleCompiler {
     }
   }
 
-  /// A rule before it is compiled.
-  private struct RuleSource {
-    let kind: RuleKind
-    let text: String
-    let position: SourcePosition
-    let expression: Expression
-
-    func rule(at path: [String], names: RuleNames) -> Rule {
-      Rule(
-        kind: kind,
-        path: path,
-        source: text,
-        position: position,
-        expression: expression,
-        names: names
-      )
-    }
-  }
-
+  /// The text of a rule, and what it says.
   private func source(
     of kind: RuleKind,
     value: DocumentValue,
     wildcards: [String]
-  ) throws(RuleProblem) -> RuleSource {
-    let source: String
-    let expression: Expression
+  ) throws(RuleProblem) -> (text: String, expression: Expression) {
     switch value.content {
-    case .bool(let constant):
-      source = String(constant)
-      expression = .literal(.bool(constant))
+    case .bool(let constant): return (String(constant), .literal(.bool(constant)))
     case .string(let text):
-      source = text.text
-      expression = try Checker(kind: kind, wildcards: wildcards).rule(Parser.parse(text))
+      let checker = Checker(kind: kind, wildcards: wildcards)
+      return (text.text, try checker.rule(Parser.parse(text)))
     case .array, .object, .null, .number:
       throw RuleProblem(
         "\(kind.rawValue) must be an expression in a string, true or false, not \(value.kind)",
         at: value.offset
       )
     }
-    return RuleSource(
-      kind: kind,
-      text: source,
-      position: map.position(of: value.offset),
-      expression: expression
-    )
   }
 
   private func indexes(_ value: DocumentValue) throws(RuleProblem) -> [Index] {
     switch value.content {
     case .string(let text): return [try index(text)]
     case .array(let elements):
-      var indexes: [Index] = []
-      for element in elements {
+      return try elements.map { (element) throws(RuleProblem) in
         guard case .string(let text) = element.content else {
-          throw RuleProblem(
-            "an index must be a string, not \(element.kind)",
-            at: element.offset
-          )
+          throw RuleProblem("an index must be a string, not \(element.kind)", at: element.offset)
         }
-        indexes.append(try index(text))
+        return try index(text)
       }
-      return indexes
     case .bool, .object, .null, .number:
       throw RuleProblem(
         ".indexOn must be a string or an array of strings, not \(value.kind)",
