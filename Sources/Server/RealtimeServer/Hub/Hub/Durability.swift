@@ -57,7 +57,6 @@ struct Durability: Sendable {
   private var open: [Commit] = []
   /// The batches that are being stored, or that wait for earlier ones.
   private var inFlight: [Batch] = []
-  private var commitsInFlight = 0
   private var outbox = Outbox()
 
   init(root: Node, revision: Int64) {
@@ -116,7 +115,7 @@ struct Durability: Sendable {
   /// Whether there are commits that no batch has taken.
   var hasOpenCommits: Bool { !open.isEmpty }
   /// The number of commits that are not durable.
-  var waitingCommits: Int { open.count + commitsInFlight }
+  var waitingCommits: Int { pending.count }
 
   // MARK: Applying
 
@@ -195,7 +194,6 @@ struct Durability: Sendable {
         scheduled: scheduled
       )
     )
-    commitsInFlight += open.count
     defer { open = [] }
     return open
   }
@@ -205,9 +203,7 @@ struct Durability: Sendable {
     let stored = inFlight.prefix(count)
     guard let last = stored.last else { return [] }
     durable = last.version
-    let commitCount = stored.reduce(0) { $0 + $1.commitCount }
-    commitsInFlight -= commitCount
-    pending.removeFirst(commitCount)
+    pending.removeFirst(stored.reduce(0) { $0 + $1.commitCount })
     knownDurableRoot = nil
     inFlight.removeFirst(stored.count)
     return stored
@@ -225,7 +221,6 @@ struct Durability: Sendable {
       applied = durable
       open = []
       inFlight = []
-      commitsInFlight = 0
     }
     return (inFlight, outbox.release(upTo: .max))
   }
