@@ -368,47 +368,36 @@ struct Access: Sendable {
   /// to keep others waiting for that. Mutating although it changes nothing, as above.
   ///
   /// - Parameters:
-  ///   - operation: The write.
-  ///   - path: Its path.
+  ///   - changes: What it changes, with paths from the root.
   ///   - state: The auth state of the peer.
   ///   - root: The current tree; evaluated only for a large write.
   ///   - timestamp: The time for the rules.
   /// - Returns: The refusal, or nil.
   /// - Complexity: O(paths · depth), times the cost of the rules, for a large write
   mutating func earlyRefusal(
-    of operation: WriteOperation,
-    at path: Path,
+    of changes: [Change],
     as state: AuthState,
     in root: @autoclosure () -> Node,
     at timestamp: Int64
   ) -> RequestError? {
     guard let subject = state.subject else { return nil }
-    var measure = NodeMeasure(values: limits.writeValues)
-    var places = 1
-    switch operation {
-    case .set(let node): measure.add(node)
-    case .merge(let changes):
-      places = changes.count
-      if places > limits.updatePlaces {
-        return RequestError(
-          .tooBig,
-          reason: "an update may change at most \(limits.updatePlaces) paths, not \(places)"
-        )
-      }
-      for change in changes { measure.add(change.node) }
+    if changes.count > limits.updatePlaces {
+      return RequestError(
+        .tooBig,
+        reason: "an update may change at most \(limits.updatePlaces) paths, not \(changes.count)"
+      )
     }
+    var measure = NodeMeasure(values: limits.writeValues)
+    for change in changes { measure.add(change.node) }
     if measure.isExceeded {
       return RequestError(.tooBig, reason: "a write may have at most \(limits.writeValues) values")
     }
     // When explanations are on, the full check names the rule that refuses.
-    guard max(places, measure.values) > Self.smallWrite, !state.isExplained else { return nil }
-    let changes: [Change] =
-      switch operation {
-      case .set(let node): [Change(.root, to: node)]
-      case .merge(let changes): changes
-      }
+    guard max(changes.count, measure.values) > Self.smallWrite, !state.isExplained else {
+      return nil
+    }
     let isPossible = rules(for: state).couldWrite(
-      changes.lazy.map { path.appending($0.path) },
+      changes.lazy.map(\.path),
       by: subject,
       now: timestamp,
       from: root(),

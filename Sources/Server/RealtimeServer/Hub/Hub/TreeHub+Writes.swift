@@ -74,16 +74,24 @@ extension TreeHub {
     as state: AuthState,
     at timestamp: Int64
   ) throws(RequestError) -> [Change] {
+    let changes: [Change] =
+      switch operation {
+      case .set(let node): [Change(path, to: node)]
+      case .merge(let changes): changes.map { Change(path.appending($0.path), to: $0.node) }
+      }
     if let error = access.earlyRefusal(
-      of: operation,
-      at: path,
+      of: changes,
       as: state,
       in: durability.root,
       at: timestamp
     ) {
       throw error
     }
-    return try validated(operation, at: path)
+    for index in changes.indices {
+      guard let problem = problem(with: changes[index]) else { continue }
+      throw RequestError(.invalidData, reason: problem)
+    }
+    return changes
   }
 
   /// The step that changes make, if the rules allow it.
@@ -154,22 +162,6 @@ extension TreeHub {
   /// Remembers the hash of data for the next message.
   package mutating func learn(_ hash: String, of node: Node) {
     knownHash = (node, hash)
-  }
-
-  private func validated(
-    _ operation: WriteOperation,
-    at path: Path
-  ) throws(RequestError) -> [Change] {
-    let changes: [Change] =
-      switch operation {
-      case .set(let node): [Change(path, to: node)]
-      case .merge(let changes): changes.map { Change(path.appending($0.path), to: $0.node) }
-      }
-    for index in changes.indices {
-      guard let problem = problem(with: changes[index]) else { continue }
-      throw RequestError(.invalidData, reason: problem)
-    }
-    return changes
   }
 
   private func problem(with change: Change) -> String? {
