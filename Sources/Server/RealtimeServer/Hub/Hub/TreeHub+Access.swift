@@ -263,8 +263,7 @@ extension TreeHub {
         if let error = admissionError { throw error }
         install(rules)
       }
-      let fallback = Outbox.Fallback.refuse(request: request, key: nil)
-      answer(origin, with: ServerMessage.Response(.ok), orElse: fallback)
+      acknowledge(origin)
     } catch {
       refuse(origin, with: error)
     }

@@ -21,7 +21,8 @@ extension TreeHub {
           owner: connections[origin.peer]?.session
         )
       )
-      acknowledgeSchedule(origin)
+      access.markAuthorized(origin.peer)
+      acknowledge(origin)
     } catch {
       refuse(origin, with: error)
     }
@@ -35,15 +36,7 @@ extension TreeHub {
       addSteps(disconnects.cancel(at: path, of: origin.peer))
       access.markAuthorized(origin.peer)
     }
-    let fallback = Outbox.Fallback.refuse(request: origin.request, key: nil)
-    answer(origin, with: ServerMessage.Response(.ok), orElse: fallback)
-  }
-
-  /// Queues the response to a schedule, which leaves once the schedule is durable.
-  private mutating func acknowledgeSchedule(_ origin: RequestOrigin) {
-    access.markAuthorized(origin.peer)
-    let fallback = Outbox.Fallback.refuse(request: origin.request, key: nil)
-    answer(origin, with: ServerMessage.Response(.ok), orElse: fallback)
+    acknowledge(origin)
   }
 
   // MARK: Users who are shut out

@@ -323,6 +323,12 @@ package struct TreeHub: Sendable {
     durability.append(output, to: origin.peer, orElse: fallback)
   }
 
+  /// Queues the response to a request that is carried out, unless that cannot be stored.
+  mutating func acknowledge(_ origin: RequestOrigin) {
+    let fallback = Outbox.Fallback.refuse(request: origin.request, key: nil)
+    answer(origin, with: ServerMessage.Response(.ok), orElse: fallback)
+  }
+
   /// Queues the response to a request that is not carried out.
   mutating func refuse(_ origin: RequestOrigin, with error: RequestError) {
     answer(origin, with: error.response, orElse: .keep)
