@@ -303,7 +303,7 @@ final class ForwardedSession: MessageConnection {
   private let eventLoop: any EventLoop
   private var callbacks: ServerHandlers.Callbacks?
   private var assembler = LinkAssembler()
-  private var isReading = false
+  private var isPaused = false
   private var hasEnded = false
   private(set) var mayReturn = false
   /// What has arrived while nothing was read.
@@ -342,12 +342,8 @@ final class ForwardedSession: MessageConnection {
       return callbacks.onClose(ConnectionEnd(.closed, description: "closed while accepted"))
     }
     self.callbacks = callbacks
-    // It may have been paused while it was accepted.
-    isReading = !isPaused
     deliver()
   }
-
-  private var isPaused = false
 
   func receive(_ frame: LinkFrame) {
     guard let message = assembler.take(frame) else { return }
@@ -369,7 +365,7 @@ final class ForwardedSession: MessageConnection {
   }
 
   private func deliver() {
-    while isReading, let callbacks, let next = inbox.popFirst() {
+    while !isPaused, let callbacks, let next = inbox.popFirst() {
       switch next {
       case .message(let message): callbacks.onMessage(message)
       case .excess(let id): callbacks.onExcess(id)
@@ -433,8 +429,6 @@ final class ForwardedSession: MessageConnection {
     guard isPaused == isReading else { return }
     isPaused = !isReading
     link?.send(isReading ? .resume : .hold, number)
-    guard callbacks != nil else { return }
-    self.isReading = isReading
     deliver()
   }
 
