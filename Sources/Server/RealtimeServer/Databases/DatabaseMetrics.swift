@@ -47,37 +47,13 @@ extension DatabaseMetrics {
     storeFailure: StoreError?,
     term: LeaseTerm?
   ) -> JSONValue {
-    var members = members(
-      open: open,
-      listens: listens,
-      revision: revision,
-      storeFailure: storeFailure
-    )
-    if let term {
-      members.append(JSONMember("epoch", .integer(term.epoch)))
-      members.append(
-        JSONMember("leaseMilliseconds", .integer(Int64(term.remaining / .milliseconds(1))))
-      )
-    }
-    return .object(members)
-  }
-
-  private func members(
-    open: Int,
-    listens: Int,
-    revision: Int64,
-    storeFailure: StoreError?
-  ) -> [JSONMember] {
-    [
+    var members = [
       JSONMember("connections", .integer(Int64(open))),
       JSONMember("connectionsSinceStart", .integer(Int64(connections))),
       JSONMember("listens", .integer(Int64(listens))),
       JSONMember("revision", .integer(revision)),
       JSONMember("storeFailure", storeFailure.map { .string("\($0.kind)") } ?? .null),
-      JSONMember(
-        "requests",
-        requests.json
-      ),
+      JSONMember("requests", requests.json),
       JSONMember("undecodableMessages", .integer(Int64(undecodable))),
       JSONMember("sentMessages", .integer(Int64(sent))),
       JSONMember("sentBytes", .integer(Int64(sentBytes))),
@@ -89,6 +65,14 @@ extension DatabaseMetrics {
       JSONMember("commitMicroseconds", commitTime.json),
       JSONMember("acknowledgeMicroseconds", acknowledgeTime.json),
     ]
+    if let term {
+      let milliseconds = Int64(term.remaining / .milliseconds(1))
+      members += [
+        JSONMember("epoch", .integer(term.epoch)),
+        JSONMember("leaseMilliseconds", .integer(milliseconds)),
+      ]
+    }
+    return .object(members)
   }
 }
 
@@ -201,7 +185,6 @@ struct RequestCounts {
     Kind.allCases.filter { counts[$0.rawValue] > 0 }.map { ("\($0)", counts[$0.rawValue]) }
   }
 
-  /// The kinds that have occurred, with their numbers.
   var json: JSONValue { .object(counted.map { JSONMember($0.kind, .integer(Int64($0.count))) }) }
 }
 
