@@ -16,11 +16,7 @@ struct QueryParameters {
   /// The query, or nil when no parameter asks for one.
   ///
   /// - Throws: ``RESTError``, which names the parameter that is wrong.
-  static func query(of request: HTTPRequest, isShallow: Bool) throws(RESTError) -> Query? {
-    try query(of: request.parameters, isShallow: isShallow)
-  }
-
-  fileprivate static func query(
+  static func query(
     of parameters: [(name: String, value: String)],
     isShallow: Bool
   ) throws(RESTError) -> Query? {

@@ -56,7 +56,7 @@ struct RESTRequest: Sendable {
     options = try RESTOptions(request, method: method)
     query =
       method.isRead
-      ? try QueryParameters.query(of: request, isShallow: options.isShallow) : nil
+      ? try QueryParameters.query(of: request.parameters, isShallow: options.isShallow) : nil
     let required = request.headerList("if-match")
     let known = request.headerList("if-none-match")
     guard required.count <= Self.tagLimit, known.count <= Self.tagLimit else {
