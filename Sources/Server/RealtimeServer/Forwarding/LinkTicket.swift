@@ -14,13 +14,9 @@ struct LinkTicket {
   let origin: String
   /// When the ticket expires by the storage's clock, in milliseconds.
   let end: Int64
+}
 
-  init(server: String, origin: String, end: Int64) {
-    self.server = server
-    self.origin = origin
-    self.end = end
-  }
-
+extension LinkTicket {
   /// Reads a ticket's text; nil unless a server with the same secret sealed it.
   init?(_ text: String, sealedWith secret: [UInt8]) {
     let key = Cryptography.key(from: secret, for: Self.purpose)
