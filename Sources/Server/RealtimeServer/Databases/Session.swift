@@ -312,10 +312,10 @@ struct OutputEncoder {
   ///
   /// - Complexity: O(1) if the array shares its memory with the previous one, else O(bytes).
   mutating func encode(_ bytes: [UInt8]) -> EncodedMessage {
-    if let lastMessage, isLast(bytes) { return lastMessage }
+    // The last array is kept alive here, so nothing else can have its address.
+    if let lastMessage, bytes.isSame(as: lastBytes) { return lastMessage }
     let message = EncodedMessage(bytes)
-    lastBytes = bytes
-    lastMessage = message
+    learn(bytes, as: message)
     return message
   }
 
@@ -329,17 +329,5 @@ struct OutputEncoder {
   mutating func forget() {
     lastBytes = []
     lastMessage = nil
-  }
-
-  /// Whether an array is the last one.
-  ///
-  /// The last one is kept alive here, so comparing addresses is enough.
-  private func isLast(_ bytes: [UInt8]) -> Bool {
-    // Safety: the addresses are compared and never followed.
-    bytes.withUnsafeBufferPointer { new in
-      lastBytes.withUnsafeBufferPointer {
-        $0.baseAddress == new.baseAddress && $0.count == new.count
-      }
-    }
   }
 }

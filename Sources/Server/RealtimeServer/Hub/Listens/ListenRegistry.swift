@@ -139,7 +139,7 @@ extension [ListenRegistry.Push] {
 
 extension [UInt8] {
   /// Whether another array shares its memory with this one, so that no bytes need to be compared.
-  fileprivate func isSame(as other: [UInt8]) -> Bool {
+  func isSame(as other: [UInt8]) -> Bool {
     // Safety: the addresses are compared and never followed.
     withUnsafeBufferPointer { bytes in
       other.withUnsafeBufferPointer {
