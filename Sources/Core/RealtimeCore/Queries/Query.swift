@@ -198,8 +198,15 @@ package struct Query: Hashable, Sendable {
   ///
   /// - Complexity: O(n log n), because the children are put in order first
   package func evaluate(_ node: Node) -> Node {
-    if loadsAllData { return node }
-    let selected = select(from: IndexedNode(node, by: index))
+    loadsAllData ? node : evaluate(IndexedNode(node, by: index))
+  }
+
+  /// The selected children of a node whose children are in order, without its priority.
+  ///
+  /// - Complexity: O(log n + result · log result)
+  package func evaluate(_ indexed: IndexedNode) -> Node {
+    let node = indexed.node
+    let selected = select(from: indexed)
     // Without a copy, a view's two versions of many children share their memory.
     if selected.count == node.childCount, node.children != nil { return node.withPriority(nil) }
     return Node(

@@ -156,9 +156,7 @@ extension TreeHub {
       throw RequestError(.failure, reason: missingIndex(of: query, at: path))
     }
     if query.loadsAllData { return node }
-    let indexed = listens.indexed(by: query.index, at: path, node)
-    let selected = query.select(from: indexed).map { (key: $0.key, value: $0.node) }
-    return Node(sortedChildren: selected.sorted { $0.key < $1.key })
+    return query.evaluate(listens.indexed(by: query.index, at: path, node))
   }
 
   /// Whether a query needs no order, or an order that is declared and therefore worth keeping.

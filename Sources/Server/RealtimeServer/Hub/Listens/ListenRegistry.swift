@@ -199,14 +199,14 @@ struct ListenLocation: Sendable {
     }
     if let position = positions[query] {
       windows[position].listeners.updateValue(tag, forKey: peer)
-      return windows[position].node(from: Self.indexed(node, by: query.index, in: cache[path]))
+      return query.evaluate(Self.indexed(node, by: query.index, in: cache[path]))
     }
     let indexed = cache.retain(query.index, at: path, node: node, isDeclared: listen.isIndexed)
     var window = QueryWindow(query, of: indexed)
     window.listeners.updateValue(tag, forKey: peer)
     positions[query] = windows.count
     windows.append(window)
-    return window.node(from: indexed)
+    return query.evaluate(indexed)
   }
 
   mutating func remove(_ query: Query, of peer: PeerID, cache: inout IndexCache) {
@@ -313,10 +313,10 @@ struct ListenLocation: Sendable {
     let before = effect.before(at: path)
     let node = effect.after[path]
     for position in windows.indices {
-      let index = windows[position].query.index
-      let new = Self.indexed(node, by: index, in: orders)
-      let oldNode = windows[position].node(from: Self.indexed(before, by: index, in: replaced))
-      let newNode = windows[position].node(from: new)
+      let query = windows[position].query
+      let new = Self.indexed(node, by: query.index, in: orders)
+      let oldNode = query.evaluate(Self.indexed(before, by: query.index, in: replaced))
+      let newNode = query.evaluate(new)
       windows[position].replace(from: new)
       guard oldNode != newNode else { continue }
       let path = path
