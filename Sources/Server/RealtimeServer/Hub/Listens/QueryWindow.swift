@@ -14,6 +14,15 @@ struct QueryWindow: Sendable {
     var entered: [ChildKey] = []
     /// The children that are no longer selected, in key order.
     var left: [ChildKey] = []
+
+    fileprivate mutating func append(_ key: ChildKey, wasSelected: Bool, isSelected: Bool) {
+      switch (wasSelected, isSelected) {
+      case (true, true): kept.append(key)
+      case (false, true): entered.append(key)
+      case (true, false): left.append(key)
+      case (false, false): break
+      }
+    }
   }
 
   let query: Query
@@ -25,14 +34,6 @@ struct QueryWindow: Sendable {
   init(_ query: Query, of indexed: IndexedNode) {
     self.query = query
     replace(from: indexed)
-  }
-
-  /// The selected children as a node.
-  ///
-  /// - Complexity: O(log n + window · log window)
-  func node(from indexed: IndexedNode) -> Node {
-    let selected = query.select(from: indexed).map { (key: $0.key, value: $0.node) }
-    return Node(sortedChildren: selected.sorted { $0.key < $1.key })
   }
 
   /// Selects the children again.
@@ -59,7 +60,7 @@ struct QueryWindow: Sendable {
       return unlimitedDelta(keys, before: before, after: indexed.node)
     }
     let isFull = positions.count >= limit.count
-    let boundary = limit.side == .first ? positions.last : positions.first
+    let boundary = farthest(limit.side)
     let changed = Set(keys)
     var was: Set<ChildKey> = []
     for (key, child) in zip(keys, before) {
@@ -96,13 +97,11 @@ struct QueryWindow: Sendable {
   private func unlimitedDelta(_ keys: [ChildKey], before: [Node], after: Node) -> Delta {
     var delta = Delta()
     for (key, child) in zip(keys, before) {
-      let wasSelected = isSelected(child, key: key)
-      switch (wasSelected, isSelected(after[key], key: key)) {
-      case (true, true): delta.kept.append(key)
-      case (false, true): delta.entered.append(key)
-      case (true, false): delta.left.append(key)
-      case (false, false): break
-      }
+      delta.append(
+        key,
+        wasSelected: isSelected(child, key: key),
+        isSelected: isSelected(after[key], key: key)
+      )
     }
     return delta
   }
@@ -119,6 +118,7 @@ struct QueryWindow: Sendable {
     side == .first ? boundary < entry : entry < boundary
   }
 
+  /// The selected position that the limit cuts off first.
   private func farthest(_ side: Query.LimitSide) -> IndexEntry? {
     side == .first ? positions.last : positions.first
   }
@@ -146,12 +146,7 @@ struct QueryWindow: Sendable {
     for key in keys.sorted() {
       let child = node[key]
       let isIn = !child.isEmpty && positions.contains(query.index.entry(for: key, node: child))
-      switch (was.contains(key), isIn) {
-      case (true, true): delta.kept.append(key)
-      case (false, true): delta.entered.append(key)
-      case (true, false): delta.left.append(key)
-      case (false, false): break
-      }
+      delta.append(key, wasSelected: was.contains(key), isSelected: isIn)
     }
     return delta
   }
