@@ -21,9 +21,8 @@ struct StoreThreadTests {
     _ outcomes: AsyncStream<StoreThread.Outcome>.Continuation
   ) async throws -> StoreThread {
     let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
-    let stores = MemoryTreeStores(["n": store])
     let opened = try await eventLoop.flatSubmit {
-      StoreThread.open("n", of: stores, makesMissing: false, on: eventLoop)
+      StoreThread.open(on: eventLoop) { store }
     }.get()
     let thread = try #require(opened?.thread)
     let first = batch(1)

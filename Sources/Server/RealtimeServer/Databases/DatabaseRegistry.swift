@@ -120,10 +120,11 @@ final class DatabaseRegistry {
 
   /// Opens a database for the first time.
   private func open(_ name: String, isMade: Bool) -> EventLoopFuture<DatabaseCore> {
-    core(
-      name,
-      of: StoreThread.open(name, of: stores, makesMissing: isMade, on: context.eventLoop)
-    )
+    let opened = StoreThread.open(on: context.eventLoop) { [stores] in
+      if isMade { _ = try stores.create(name) }
+      return try stores.open(name)
+    }
+    return core(name, of: opened)
   }
 
   /// Makes a database from the stored data.

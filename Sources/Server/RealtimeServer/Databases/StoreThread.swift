@@ -55,24 +55,10 @@ final class StoreThread: Sendable {
   /// Opens the store of a database and reads everything.
   ///
   /// - Parameters:
-  ///   - name: The valid name of a database.
-  ///   - stores: The stores that contain it.
-  ///   - makesMissing: Whether a missing one is created.
   ///   - eventLoop: The event loop on which outcomes will arrive.
-  /// - Returns: Its thread and data, or nil when there is no such database.
-  static func open(
-    _ name: String,
-    of stores: any TreeStores,
-    makesMissing: Bool,
-    on eventLoop: any EventLoop
-  ) -> EventLoopFuture<(thread: StoreThread, stored: StoredTree)?> {
-    open(on: eventLoop) {
-      if makesMissing { _ = try stores.create(name) }
-      return try stores.open(name)
-    }
-  }
-
-  /// Opens a store with a closure, which may block, and reads everything that is not known.
+  ///   - known: What is known already and need not be read.
+  ///   - openStore: Opens the store; it may block, and returns nil if there is no such database.
+  /// - Returns: The thread of the store and its data, or nil when there is no such database.
   static func open(
     on eventLoop: any EventLoop,
     knowing known: StoredTree? = nil,
