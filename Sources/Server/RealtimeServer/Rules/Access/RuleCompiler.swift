@@ -4,10 +4,6 @@ internal import RealtimeCore
 struct RuleCompiler {
   private let map: SourceMap
 
-  private init(_ map: SourceMap) {
-    self.map = map
-  }
-
   /// Compiles a whole document.
   static func compile(
     _ document: DocumentValue,
@@ -28,7 +24,7 @@ struct RuleCompiler {
     guard let rules = members.first else {
       throw RuleProblem("the member \"rules\" is missing", at: document.offset)
     }
-    return try RuleCompiler(map).node(rules.value, path: [], wildcards: [])
+    return try RuleCompiler(map: map).node(rules.value, path: [], wildcards: [])
   }
 
   private func node(

@@ -78,13 +78,9 @@ struct DocumentParser {
   private let source: [Unicode.Scalar]
   private var position = 0
 
-  private init(_ source: [Unicode.Scalar]) {
-    self.source = source
-  }
-
   /// Parses a whole document as one value.
   static func parse(_ source: [Unicode.Scalar]) throws(RuleProblem) -> DocumentValue {
-    var parser = DocumentParser(source)
+    var parser = DocumentParser(source: source)
     let value = try parser.value(depth: 0)
     try parser.skipBlanks()
     guard parser.current == nil else {

@@ -21,12 +21,8 @@ struct RegexParser {
   private var position = 0
   private var depth = 0
 
-  private init(_ pattern: [Unicode.Scalar]) {
-    self.pattern = pattern
-  }
-
   static func parse(_ pattern: [Unicode.Scalar]) throws(RegexProblem) -> RegexSyntax {
-    var parser = RegexParser(pattern)
+    var parser = RegexParser(pattern: pattern)
     let syntax = try parser.choice()
     guard parser.current == nil else { throw parser.problem("this ')' has no matching '('") }
     return syntax
