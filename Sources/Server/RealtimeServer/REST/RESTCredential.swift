@@ -80,11 +80,8 @@ extension DatabaseCore {
     let id = openInternal(peer, as: credential.base, from: network)
     guard let authentication = credential.authentication else { return id }
     do throws(CredentialError) {
-      if let verified = credential.verified {
-        try hub.signIn(id, verified: verified, asFor: authentication, at: context.clock())
-      } else {
-        try hub.signIn(id, with: authentication, at: context.clock())
-      }
+      let time = context.clock()
+      try hub.signIn(id, with: authentication, knowing: credential.verified, at: time)
     } catch {
       closeInternal(id)
       throw RESTError(error)

@@ -167,17 +167,22 @@ struct Access: Sendable {
   ///
   /// - Parameters:
   ///   - authentication: The credential, and the user an administrator acts as.
+  ///   - known: What the credential proves, if another server has verified it.
   ///   - base: The identity of the peer without it.
   ///   - timestamp: The server's time in milliseconds since 1970.
   /// - Returns: The auth state, and what the client is told about it.
-  /// - Throws: A ``CredentialError`` when the credential is not accepted.
+  /// - Throws: A ``CredentialError`` when the credential is not accepted or has expired, or its
+  ///   holder cannot act as asked.
   func verify(
     _ authentication: ClientRequest.Authentication,
+    knowing known: VerifiedCredential? = nil,
     base: Identity,
     at timestamp: Int64
   ) throws(CredentialError) -> (state: AuthState, members: [JSONMember]) {
     let verified: VerifiedCredential
-    if base == .administrator, authentication.credential.isEmpty {
+    if let known {
+      verified = known
+    } else if base == .administrator, authentication.credential.isEmpty {
       verified = VerifiedCredential(.administrator)
     } else {
       verified = try verifier.verify(
@@ -188,23 +193,6 @@ struct Access: Sendable {
         at: timestamp
       )
     }
-    return try Self.accept(verified, asFor: authentication, at: timestamp)
-  }
-
-  /// Accepts a credential that has been verified, by this or by another server.
-  ///
-  /// - Parameters:
-  ///   - verified: What the credential proves.
-  ///   - authentication: The user an administrator wants to act as.
-  ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: The auth state, and what the client is told about it.
-  /// - Throws: A ``CredentialError`` when the credential has expired, or its holder cannot act as
-  ///   asked.
-  static func accept(
-    _ verified: VerifiedCredential,
-    asFor authentication: ClientRequest.Authentication,
-    at timestamp: Int64
-  ) throws(CredentialError) -> (state: AuthState, members: [JSONMember]) {
     if let expires = verified.expires, expires <= timestamp {
       throw CredentialError(.expiredToken, reason: AuthState.expiry)
     }

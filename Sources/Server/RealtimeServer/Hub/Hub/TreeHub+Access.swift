@@ -30,44 +30,20 @@ extension TreeHub {
   /// - Parameters:
   ///   - peer: An open connection; others are ignored.
   ///   - authentication: The credential, and the user an administrator acts as.
+  ///   - known: What the credential proves, if another server has verified it.
   ///   - timestamp: The server's time in milliseconds since 1970.
   /// - Throws: A ``CredentialError`` when the credential is not accepted; then nothing has changed.
   package mutating func signIn(
     _ peer: PeerID,
     with authentication: ClientRequest.Authentication,
+    knowing known: VerifiedCredential? = nil,
     at timestamp: Int64
   ) throws(CredentialError) {
     guard let base = access.base(of: peer) else { return }
-    signIn(
-      peer,
-      to: try access.verify(authentication, base: base, at: timestamp).state,
-      at: timestamp
-    )
-  }
-
-  /// Signs in a peer that makes a single request, with a credential that another server has verified.
-  ///
-  /// - Parameters:
-  ///   - peer: The peer.
-  ///   - verified: What the credential proves.
-  ///   - authentication: The user an administrator acts as.
-  ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Throws: A ``CredentialError`` when the credential has expired; then nothing has changed.
-  package mutating func signIn(
-    _ peer: PeerID,
-    verified: VerifiedCredential,
-    asFor authentication: ClientRequest.Authentication,
-    at timestamp: Int64
-  ) throws(CredentialError) {
-    guard access.base(of: peer) != nil else { return }
-    let accepted = try Access.accept(verified, asFor: authentication, at: timestamp)
-    signIn(peer, to: accepted.state, at: timestamp)
-  }
-
-  private mutating func signIn(_ peer: PeerID, to accepted: AuthState, at timestamp: Int64) {
+    let verified = try access.verify(authentication, knowing: known, base: base, at: timestamp)
     now = timestamp
     // The response is the one the impersonated user would get, without an explanation.
-    let state = accepted.unexplained
+    let state = verified.state.unexplained
     writes.setOwner(state.identity, of: peer)
     become(state, peer: peer)
   }
