@@ -419,8 +419,12 @@ struct AuthState: Sendable {
       self.identity = identity
       self.isExplained = isExplained
       self.expires = expires
-      subject = AuthState.subject(identity)
-      isLocal = AuthState.isLocal(identity)
+      isLocal = identity.isLocal
+      subject =
+        switch identity {
+        case .administrator: nil
+        case .user(let auth): RuleSubject(auth)
+        }
     }
   }
 
@@ -444,25 +448,6 @@ struct AuthState: Sendable {
   /// The same state without explanations.
   var unexplained: AuthState {
     isExplained ? AuthState(identity: identity, expires: expires) : self
-  }
-
-  private static func isLocal(_ identity: Identity) -> Bool {
-    guard case .user(let auth?) = identity else { return false }
-    return auth["provider"]?.string == ClientRequest.Authentication.localProvider
-  }
-
-  private static func subject(_ identity: Identity) -> RuleSubject? {
-    switch identity {
-    case .administrator: nil
-    case .user(let auth): RuleSubject(auth)
-    }
-  }
-}
-
-extension AuthState: Equatable {
-  static func == (left: AuthState, right: AuthState) -> Bool {
-    left.identity == right.identity && left.isExplained == right.isExplained
-      && left.expires == right.expires
   }
 }
 

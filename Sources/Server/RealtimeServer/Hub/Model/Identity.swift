@@ -12,15 +12,17 @@ package enum Identity: Sendable, Hashable {
   package static let anonymous = Identity.user(nil)
 
   /// The identifier of the user that `auth` names, or nil for administrators and anonymous peers.
-  package var uid: String? {
-    guard case .user(let auth?) = self, case .string(let uid)? = auth["uid"] else { return nil }
-    return uid
-  }
+  package var uid: String? { member("uid") }
 
   /// Whether it is a user with an anonymous account, of which anybody can have any number.
-  var isGuest: Bool {
-    guard case .user(let auth?) = self else { return false }
-    return auth["provider"]?.string == "anonymous"
+  var isGuest: Bool { member("provider") == "anonymous" }
+
+  /// Whether it is a user at the server's private socket.
+  var isLocal: Bool { member("provider") == ClientRequest.Authentication.localProvider }
+
+  /// A text in `auth`, or nil.
+  private func member(_ name: String) -> String? {
+    if case .user(let auth?) = self { auth[name]?.string } else { nil }
   }
 
   /// Whether anybody can be any number of it: a user with an anonymous account, or nobody.
