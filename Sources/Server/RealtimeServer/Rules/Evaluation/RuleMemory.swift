@@ -33,22 +33,14 @@ struct RuleStack<Element>: ~Copyable {
   private var base: UnsafeMutablePointer<Element>
   private var capacity: Int
   /// Whether the memory belongs to the stack.
-  private var isOwner: Bool
+  private var isOwner = false
   private(set) var count = 0
-
-  init(capacity: Int) {
-    assert(_isPOD(Element.self), "elements of a stack hold no references")
-    self.capacity = max(capacity, 1)
-    base = .allocate(capacity: self.capacity)
-    isOwner = true
-  }
 
   /// Makes a stack in borrowed memory, whose owner keeps it as long as the stack exists.
   init(in memory: UnsafeMutableRawPointer, capacity: Int) {
     assert(_isPOD(Element.self), "elements of a stack hold no references")
     self.capacity = capacity
     base = memory.bindMemory(to: Element.self, capacity: capacity)
-    isOwner = false
   }
 
   deinit {
