@@ -107,27 +107,19 @@ package enum ExportLayout: Sendable {
 /// The result of checking a whole database.
 package struct StoreCheck: Sendable, Equatable {
   /// The number of the last commit.
-  package var revision: Int64
+  package var revision: Int64 = 0
   /// The number of rows that hold the tree.
-  package var rowCount: Int
+  package var rowCount = 0
   /// The number of batches of commits that are in the log but not in those rows yet.
-  package var batchCount: Int
+  package var batchCount = 0
   /// The damage found, as sentences that name the location; at most ``faultLimit``.
   package private(set) var faults: [String]
 
   /// The maximum number of faults that are listed.
   static let faultLimit = 100
 
-  /// Makes a result; without arguments, that of an empty database without faults.
-  package init(
-    revision: Int64 = 0,
-    rowCount: Int = 0,
-    batchCount: Int = 0,
-    faults: [String] = []
-  ) {
-    self.revision = revision
-    self.rowCount = rowCount
-    self.batchCount = batchCount
+  /// Makes the result for an empty database.
+  package init(faults: [String] = []) {
     self.faults = faults
   }
 
