@@ -28,16 +28,15 @@ final class WorkerPool {
   }
 
   private let eventLoop: any EventLoop
-  private let pool: NIOThreadPool
+  private let pool = NIOThreadPool.singleton
   /// The memory that results wait for, if they are to be sent.
   private let memory: ConnectionMemory
   private var short = Lane()
   private var long = Lane()
 
-  init(_ eventLoop: any EventLoop, memory: ConnectionMemory, pool: NIOThreadPool = .singleton) {
+  init(_ eventLoop: any EventLoop, memory: ConnectionMemory) {
     self.eventLoop = eventLoop
     self.memory = memory
-    self.pool = pool
   }
 
   /// Does some work, and brings the result back to the event loop.
