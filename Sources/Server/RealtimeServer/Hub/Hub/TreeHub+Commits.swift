@@ -112,13 +112,10 @@ extension TreeHub {
     for entry in lost.outputs {
       guard let peer = entry.peer else { continue }
       // The ledger must know the writes of closed connections as well: their clients resend them.
-      let fallback = fallback(for: entry, to: peer, refusal: refusal)
+      let substitute = substitute(for: entry, to: peer, refusal: refusal)
       guard connections[peer] != nil else { continue }
-      switch fallback {
-      case .nothing: continue
-      case .disconnect: leaving.insert(peer)
-      case .output(let output): outputs.append(output)
-      }
+      if case .disconnect = entry.fallback { leaving.insert(peer) }
+      if let substitute { outputs.append(substitute) }
     }
     for peer in leaving.sorted() {
       connections[peer]?.isLeaving = true
@@ -127,29 +124,22 @@ extension TreeHub {
     return outputs
   }
 
-  /// What replaces an output whose commits are lost.
-  private enum Substitute {
-    case nothing
-    case disconnect
-    case output(HubOutput)
-  }
-
-  private mutating func fallback(
+  /// What replaces an output whose commits are lost; nil if nothing does.
+  private mutating func substitute(
     for entry: Outbox.Entry,
     to peer: PeerID,
     refusal: RequestError
-  ) -> Substitute {
+  ) -> HubOutput? {
     switch entry.fallback {
-    case .drop: return .nothing
-    case .disconnect: return .disconnect
-    case .keep: return .output(entry.output)
+    case .drop, .disconnect: return nil
+    case .keep: return entry.output
     case .refuse(let request, let key):
       // Otherwise a later write of the client would make this one count as applied.
       if let key { writes.undo(key, status: refusal.status, from: peer) }
-      return .output(output(.response(id: request, refusal.response), to: peer))
+      return output(.response(id: request, refusal.response), to: peer)
     case .repeatOutcome(let request, let key):
       let response = Self.repeated(writes.outcome(of: key) ?? refusal.status)
-      return .output(output(.response(id: request, response), to: peer))
+      return output(.response(id: request, response), to: peer)
     }
   }
 
