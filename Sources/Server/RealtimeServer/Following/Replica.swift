@@ -164,17 +164,13 @@ final class Replica: LinkReceiver {
       switch result {
       case .success(let opened):
         guard let self else { return _ = opened?.thread.close() }
-        loaded(opened)
+        thread = opened?.thread
+        perform(following.loaded(opened?.stored))
+        if following.hasEnded { closeThread() }
       case .failure(let error):
         self?.end(.fault, because: "the storage cannot be read: \(error)")
       }
     }
-  }
-
-  private func loaded(_ opened: (thread: StoreThread, stored: StoredTree)?) {
-    thread = opened?.thread
-    perform(following.loaded(opened?.stored))
-    if following.hasEnded { closeThread() }
   }
 
   private func begin(_ stored: StoredTree) {
