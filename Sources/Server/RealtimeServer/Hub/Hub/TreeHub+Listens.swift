@@ -253,8 +253,12 @@ extension TreeHub {
   /// - Complexity: The size of small data; large data is encoded by the owner
   mutating func currentData(of peer: PeerID, listen key: ListenKey) -> HubOutput? {
     guard listens.contains(key, of: peer) else { return nil }
-    let node = durability.durableRoot[key.path]
     let tag = listens.tag(of: key, peer: peer)
+    return output(of: durability.durableRoot[key.path], for: key, tag: tag, to: peer)
+  }
+
+  /// An output that shows a peer what a listen selects of the data at its path.
+  func output(of node: Node, for key: ListenKey, tag: Int64?, to peer: PeerID) -> HubOutput {
     if isComposed(node, for: peer) {
       return output(composing: .data(key, node, tag: tag), to: peer)
     }

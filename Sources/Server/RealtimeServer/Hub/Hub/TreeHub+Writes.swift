@@ -229,11 +229,8 @@ extension TreeHub {
     )
     // The listen may have lost its permission; that is noticed only when there is news.
     guard let target, mayRead(target, peer: peer) else { return }
-    let node = root[target]
-    guard isComposed(node, for: peer) else {
-      return append(.push(.data(path: target, node, tag: nil)), to: peer, orElse: .drop)
-    }
-    let content = Composition.Content.data(ListenKey(target, query: .all), node, tag: nil)
-    durability.append(output(composing: content, to: peer), to: peer, orElse: .drop)
+    let key = ListenKey(target, query: .all)
+    let output = output(of: root[target], for: key, tag: nil, to: peer)
+    durability.append(output, to: peer, orElse: .drop)
   }
 }
