@@ -30,16 +30,7 @@ struct DatabaseMetrics {
 }
 
 extension DatabaseMetrics {
-  /// The metrics as administrators read them.
-  ///
-  /// - Parameters:
-  ///   - open: The number of open connections.
-  ///   - listens: The number of open listens.
-  ///   - revision: The number of the last stored commit.
-  ///   - storeFailure: Why the store is failing, if it is.
-  ///   - term: The lease under which this server leads the database, where several share the
-  ///     storage.
-  /// - Returns: An object.
+  /// The metrics as administrators read them, with the numbers of open connections and listens.
   func json(
     open: Int,
     listens: Int,

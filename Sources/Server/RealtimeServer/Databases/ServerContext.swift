@@ -170,12 +170,7 @@ struct HourlyNotes {
 
   private var said: [Subject: Int64] = [:]
 
-  /// Returns whether a note should be logged at a time; if so, it counts as logged.
-  ///
-  /// - Parameters:
-  ///   - subject: The note, and the user that it is about.
-  ///   - now: The time in milliseconds.
-  /// - Returns: Whether it should be logged.
+  /// Returns whether a note should be logged at a time in milliseconds; if so, it counts as logged.
   mutating func isDue(_ subject: Subject, at now: Int64) -> Bool {
     // Setting the clock back must not silence a note for longer.
     if let last = said[subject], (last..<(last + Self.hour)).contains(now) { return false }

@@ -177,11 +177,8 @@ protocol LeaderSession: AnyObject {
   /// Begins to serve a client.
   func serve(_ session: Session, of core: DatabaseCore)
 
-  /// Takes a message of the client, unless it is answered here at once.
+  /// Takes a message of the client, and its bytes, unless it is answered here at once.
   ///
-  /// - Parameters:
-  ///   - message: The message.
-  ///   - bytes: The message as it has arrived.
   /// - Returns: Whether it was taken.
   func take(_ message: ClientMessage, _ bytes: [UInt8]) -> Bool
 

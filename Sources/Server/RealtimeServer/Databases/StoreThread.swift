@@ -217,11 +217,7 @@ struct IdleHeuristic {
   /// Whether the event loop may wait for the next batch.
   var mayBlock: Bool { earned >= Self.quietBatches && batches % Self.trialInterval != 0 }
 
-  /// Learns from a batch.
-  ///
-  /// - Parameters:
-  ///   - time: How long the store took.
-  ///   - hadRequests: Whether there were requests while it was stored on the store's thread.
+  /// Learns how long a batch took, and whether requests came while the store's thread stored it.
   mutating func batchStored(in time: TimeAmount, hadRequests: Bool) {
     batches &+= 1
     if hadRequests {

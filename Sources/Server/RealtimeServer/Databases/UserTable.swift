@@ -118,17 +118,14 @@ private struct UserLoad {
 
 /// A token bucket, which limits the sustained rate and the size of a burst.
 struct TokenBucket {
+  /// How many tokens are added per second.
   let perSecond: Double
+  /// How many tokens the bucket holds.
   let burst: Double
   private var tokens: Double
   private var updated: Int64
 
-  /// Makes a full bucket.
-  ///
-  /// - Parameters:
-  ///   - perSecond: How many tokens are added per second.
-  ///   - burst: How many tokens the bucket holds.
-  ///   - now: The time in milliseconds.
+  /// Makes a full bucket at a time in milliseconds.
   init(perSecond: Double, burst: Int, now: Int64) {
     self.perSecond = perSecond
     self.burst = Double(burst)

@@ -41,10 +41,6 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
   }
 
   /// Begins to speak to the leader, over an exchange that has been opened for this receiver.
-  ///
-  /// - Parameters:
-  ///   - exchange: The exchange.
-  ///   - isSignedIn: Whether the client has signed in before.
   func begin(over exchange: Int, isSignedIn: Bool = false) {
     self.exchange = exchange
     self.isSignedIn = isSignedIn

@@ -40,11 +40,13 @@ final class Replica: LinkReceiver {
   let name: String
   /// The link to the leader.
   let link: ForwardingLink
+  /// The storage that both servers share.
   private let storage: any StoredDatabases
   private let context: ServerContext
   private let logger: Logger
+  /// Called once, when the copy is no longer kept up to date.
   private let onEnd: (Ending) -> Void
-  /// What an earlier copy held.
+  /// What an earlier copy held; nil if there was none.
   private let known: StoredTree?
   private var following = Machine()
   /// The copy, once it is complete; nil before and after.
@@ -56,14 +58,6 @@ final class Replica: LinkReceiver {
   private var wasIdle = false
 
   /// Begins to follow a database.
-  ///
-  /// - Parameters:
-  ///   - name: The database.
-  ///   - link: The link to the server that leads it.
-  ///   - storage: The storage that both servers share.
-  ///   - known: What an earlier copy held; nil if there was none.
-  ///   - context: The context of this server.
-  ///   - onEnd: Called once, when the copy is no longer kept up to date.
   init(
     of name: String,
     over link: ForwardingLink,

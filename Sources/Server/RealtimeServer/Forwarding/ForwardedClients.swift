@@ -47,11 +47,6 @@ final class ForwardedClients {
   private var sharing: [Int] = []
 
   /// Accepts a link.
-  ///
-  /// - Parameters:
-  ///   - link: The connection.
-  ///   - origin: The run of the other server.
-  ///   - host: This server.
   init(_ link: any MessageConnection, from origin: String, to host: any ForwardingHost) {
     self.link = link
     self.origin = origin
@@ -305,6 +300,7 @@ final class ForwardedSession: MessageConnection {
   private var assembler = LinkAssembler()
   private var isPaused = false
   private var hasEnded = false
+  /// Whether the other server may go on with the client.
   private(set) var mayReturn = false
   /// What has arrived while nothing was read.
   private var inbox = CircularBuffer<Arrival>(initialCapacity: 1)
@@ -380,10 +376,6 @@ final class ForwardedSession: MessageConnection {
   }
 
   /// Reports that the client has gone, or the way to it.
-  ///
-  /// - Parameters:
-  ///   - end: Why.
-  ///   - mayReturn: Whether the other server may go on with it.
   func ended(_ end: ConnectionEnd, mayReturn: Bool) {
     guard !hasEnded else { return }
     hasEnded = true

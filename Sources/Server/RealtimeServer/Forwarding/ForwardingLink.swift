@@ -64,6 +64,7 @@ final class ForwardingLink {
   /// The run of the other server.
   let server: String
   private let context: ServerContext
+  /// Called once when the link has ended.
   private let onEnd: () -> Void
   private var connection: ClientConnection?
   private var phase = Phase.connecting(waiting: [])
@@ -76,15 +77,7 @@ final class ForwardingLink {
   /// Whether clients wait until the other server has read more.
   private var isCongested = false
 
-  /// Starts to connect.
-  ///
-  /// - Parameters:
-  ///   - target: The other server.
-  ///   - server: Its run.
-  ///   - ticket: What proves to it that this server may.
-  ///   - trust: The authorities that may vouch for it.
-  ///   - context: The context of this server.
-  ///   - onEnd: Called once when the link has ended.
+  /// Starts to connect; a ticket proves to the other server that this one may.
   init(
     to target: ConnectionTarget,
     server: String,
@@ -228,11 +221,9 @@ final class ForwardingLink {
     return number
   }
 
-  /// Ends an exchange from this side; nothing happens if it is over.
+  /// Ends an exchange from this side, whose client may be served in another way if it may return.
   ///
-  /// - Parameters:
-  ///   - number: The exchange.
-  ///   - mayReturn: Whether its client may be served in another way.
+  /// Nothing happens if the exchange is over.
   func end(_ number: Int, mayReturn: Bool = false) {
     guard exchanges.removeValue(forKey: number) != nil else { return }
     send(mayReturn ? .part : .end, number, "it is no longer needed".utf8)
@@ -240,9 +231,7 @@ final class ForwardingLink {
 
   /// Tells the other server that it serves all clients of a database that this one still has.
   ///
-  /// - Parameters:
-  ///   - database: The database.
-  ///   - body: Receives whether the other server leads it.
+  /// The closure receives whether the other server leads the database.
   func settle(_ database: String, _ body: @escaping (Bool) -> Void) {
     guard isOpen else { return body(false) }
     let number = begin(.receiver(Settlement(body)), about: database)

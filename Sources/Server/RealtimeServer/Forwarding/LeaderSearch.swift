@@ -18,7 +18,9 @@ final class LeaderSearch {
   private static let pause = TimeAmount.milliseconds(50)
 
   private let context: ServerContext
+  /// Looks once; the future has nil, or fails, if there is no leader at the moment.
   private let find: () -> EventLoopFuture<Server?>
+  /// Called when no client waits any more.
   private let onEnd: () -> Void
   private let deadline = NIODeadline.now() + patience
   private var clients: [ResumableClient] = []
@@ -32,11 +34,6 @@ final class LeaderSearch {
   private var isHashing = false
 
   /// Begins to look.
-  ///
-  /// - Parameters:
-  ///   - context: The context of this server.
-  ///   - find: Looks once; the future has nil, or fails, if there is no leader at the moment.
-  ///   - onEnd: Called when no client waits any more.
   init(
     _ context: ServerContext,
     find: @escaping () -> EventLoopFuture<Server?>,

@@ -105,12 +105,7 @@ struct LinkFrame {
     return (count, [exchange] + numbers.dropFirst())
   }
 
-  /// Encodes a frame of the kind ``Kind/whole``.
-  ///
-  /// - Parameters:
-  ///   - count: How many messages follow.
-  ///   - exchanges: The exchanges that they belong to, at least one.
-  /// - Returns: The frame.
+  /// Encodes a frame of the kind ``Kind/whole``, for messages of at least one exchange.
   static func announcement(of count: Int, to exchanges: [Int]) -> [UInt8] {
     let payload = "\(count)" + exchanges.dropFirst().map { " \($0)" }.joined()
     return bytes(.whole, exchanges.first ?? 0, payload.utf8)
@@ -159,11 +154,7 @@ extension HTTPRequest {
 
   /// Reads the head of a request that another server passes on; nil if it is none.
   ///
-  /// - Parameters:
-  ///   - head: The head.
-  ///   - body: The body.
-  ///   - server: The run of the other server.
-  ///   - ownPeer: Whom a process of the other server's machine counts as.
+  /// A process of the other server's machine counts as its own peer.
   init?(
     linkHead head: some Collection<UInt8>,
     body: [UInt8],

@@ -33,11 +33,14 @@ final class ResumableClient: MessageConnection {
   private static let patience = TimeAmount.seconds(30)
 
   private let client: any MessageConnection
+  /// The request that has opened the connection.
   private let handshake: HTTPRequest
   /// The run of this server.
   private let server: String
   private let eventLoop: any EventLoop
+  /// Called when its leader is lost; returns whether it will be served again.
   private let onLoss: (ResumableClient) -> Bool
+  /// Called when it has gone, and something may be scheduled for that.
   private let onDeparture: () -> Void
   private var conversation = Conversation()
   private var phase = Phase.waiting
@@ -54,14 +57,6 @@ final class ResumableClient: MessageConnection {
   weak var copy: CopiedData?
 
   /// Makes a client that nobody serves yet.
-  ///
-  /// - Parameters:
-  ///   - client: The connection.
-  ///   - handshake: The request that has opened it.
-  ///   - server: The run of this server.
-  ///   - eventLoop: The event loop.
-  ///   - onLoss: Called when its leader is lost. It returns whether it will be served again.
-  ///   - onDeparture: Called when it has gone, and something may be scheduled for that.
   init(
     _ client: any MessageConnection,
     handshake: HTTPRequest,

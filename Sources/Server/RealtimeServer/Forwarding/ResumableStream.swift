@@ -13,6 +13,8 @@ final class ResumableStream: HTTPStreamCarrier {
   private static let lastWords = ["event: cancel", "event: auth_revoked"].map { Array($0.utf8) }
 
   private let client: HTTPStream
+  /// Answers the request once more; the future need not succeed, and is nil if this server is
+  /// stopping.
   private let answer: () -> EventLoopFuture<HTTPReply>?
   /// What feeds it at the moment; nil while nobody does, and once the client has left.
   private var source: HTTPStream?
@@ -22,11 +24,6 @@ final class ResumableStream: HTTPStreamCarrier {
   private var loss: NIODeadline?
 
   /// Makes a stream that nobody feeds yet.
-  ///
-  /// - Parameters:
-  ///   - client: The way to the client.
-  ///   - answer: Answers the request once more; the future need not succeed, and is nil if this
-  ///     server is stopping.
   init(to client: HTTPStream, answer: @escaping () -> EventLoopFuture<HTTPReply>?) {
     self.client = client
     self.answer = answer

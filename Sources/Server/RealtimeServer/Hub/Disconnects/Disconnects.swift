@@ -52,11 +52,6 @@ struct Disconnects: Sendable {
 
   /// Schedules changes as an identity, after everything the peer has scheduled so far.
   ///
-  /// - Parameters:
-  ///   - changes: The changes.
-  ///   - identity: Who schedules them.
-  ///   - peer: The connection.
-  ///   - owner: Its session, if that may outlive the leader.
   /// - Returns: How many steps must become durable.
   /// - Throws: A ``RequestError`` when a limit is exceeded; then nothing changes.
   mutating func schedule(
@@ -217,11 +212,7 @@ struct Disconnects: Sendable {
     return overdue
   }
 
-  /// Records that overdue writes have been applied.
-  ///
-  /// - Parameters:
-  ///   - writes: The writes.
-  ///   - step: The step that must become durable before the writes are forgotten.
+  /// Records that overdue writes have been applied; they are forgotten once the step is durable.
   mutating func noteFired(_ writes: ScheduledWrites, step: Int64) {
     sessions.record(writes.emptied)
     fired.append((step, writes))

@@ -233,13 +233,7 @@ struct Durability: Sendable {
   /// The size of the waiting messages in bytes.
   var waitingOutputBytes: Int { outbox.byteCount }
 
-  /// Queues an output that leaves once everything applied so far is durable.
-  ///
-  /// - Parameters:
-  ///   - output: The output.
-  ///   - peer: The recipient; nil for a push to several, which is dropped if its commit cannot be
-  ///     stored.
-  ///   - fallback: What replaces it if the commits it waits for cannot be stored.
+  /// Queues an output that leaves once everything applied so far is durable; see ``Outbox/Entry``.
   mutating func append(
     _ output: HubOutput,
     to peer: PeerID?,

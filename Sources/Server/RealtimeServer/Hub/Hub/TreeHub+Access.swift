@@ -250,9 +250,6 @@ extension TreeHub {
   ///
   /// They are stored with the next batch. If that fails, the old rules take effect again.
   ///
-  /// - Parameters:
-  ///   - rules: The rules.
-  ///   - timestamp: The server's time in milliseconds since 1970.
   /// - Returns: The outputs that can leave at once.
   package mutating func setRules(_ rules: RuleSet, at timestamp: Int64) -> [HubOutput] {
     now = timestamp

@@ -34,12 +34,7 @@ extension TreeHub {
     for _ in 0..<count { durability.addStep() }
   }
 
-  /// Makes a step the next commit, and queues the pushes to listeners.
-  ///
-  /// - Parameters:
-  ///   - step: The changes, and the tree after them if it has been built.
-  ///   - isMerge: Whether clients see the changes as one merge even if there is only one.
-  ///   - timestamp: The time of the commit.
+  /// Makes a step the next commit as ``Durability`` does, and queues the pushes to listeners.
   mutating func commit(_ step: borrowing TreeStep, isMerge: Bool, at timestamp: Int64) {
     guard let effect = durability.apply(step, isMerge: isMerge, at: timestamp) else { return }
     reviewConditionalListens(effect)

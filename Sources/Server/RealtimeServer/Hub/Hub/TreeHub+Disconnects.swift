@@ -77,12 +77,8 @@ extension TreeHub {
     connections[peer]?.session.map { disconnects.resume($0, as: peer) } ?? false
   }
 
-  /// Ends sessions that do not go on, and applies what they have scheduled.
+  /// Ends sessions that do not go on as ``Disconnects`` does, and applies what they have scheduled.
   ///
-  /// - Parameters:
-  ///   - timestamp: The server's time in milliseconds since 1970.
-  ///   - checks: How many such calls a session waits at most; nil if this one does not count.
-  ///   - isOver: Whether a session has ended.
   /// - Returns: The outputs that can leave at once.
   mutating func endSuspended(
     at timestamp: Int64,

@@ -148,9 +148,6 @@ extension TreeHub {
   ///
   /// Mutating although it changes nothing, like ``agenda()``.
   ///
-  /// - Parameters:
-  ///   - message: The message from the peer.
-  ///   - peer: The peer.
   /// - Returns: The data, or nil when there is no large data to compare or the peer may not read
   ///   it.
   package mutating func dataToHash(for message: ClientMessage, from peer: PeerID) -> Node? {

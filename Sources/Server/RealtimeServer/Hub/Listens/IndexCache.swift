@@ -29,11 +29,6 @@ struct IndexCache: Sendable {
 
   /// The children of a location in an order, for a query.
   ///
-  /// - Parameters:
-  ///   - index: The order.
-  ///   - path: The location.
-  ///   - node: The data of the location.
-  /// - Returns: The children in order.
   /// - Complexity: O(n log n) when the order is not cached, else O(log locations)
   mutating func indexed(by index: Index, at path: Path, _ node: Node) -> IndexedNode {
     if KeptOrder.isFree(node, by: index) { return IndexedNode(node, by: index) }

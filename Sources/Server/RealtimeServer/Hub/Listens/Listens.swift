@@ -159,11 +159,6 @@ struct Listens: Sendable {
   /// it at once. A peer that fails again without a push in between is evidently out of step, and
   /// gets the data.
   ///
-  /// - Parameters:
-  ///   - path: The path of the failed condition.
-  ///   - peer: The peer whose condition failed.
-  ///   - root: The tree.
-  ///   - revision: The number of the last commit.
   /// - Returns: The path of the data to send, or nil when nothing is to be sent.
   mutating func pathOfFreshData(
     at path: Path,

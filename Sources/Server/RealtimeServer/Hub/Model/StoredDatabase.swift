@@ -202,12 +202,8 @@ package enum StorageProgress {
   /// none.
   package static var report: Report? { observer?.report }
 
-  /// Runs work and reports its progress.
+  /// Runs work, and reports the progress that storages make with it on this thread.
   ///
-  /// - Parameters:
-  ///   - report: Receives the progress of storages, on this thread.
-  ///   - work: The work.
-  /// - Returns: What the work returns.
   /// - Throws: What the work throws.
   package static func reporting<Value>(
     to report: @escaping Report,
