@@ -4,6 +4,10 @@ internal import RealtimeCore
 ///
 /// A write with a key counts as new until it is recorded as applied. A refused write is remembered
 /// for its connection, and permanently once a later write of the same client is applied.
+///
+/// Only a write that was allowed creates or advances an entry of the ledger. Owners that have signed
+/// in and those that have not have separate limits, so that no stranger displaces a user. Within
+/// each kind, the owner with the most entries loses some first.
 struct KeyedWrites: Sendable {
   private struct Writer: Sendable {
     /// The owner of the peer's writes: the last identity that it has proved, even if that proof has
@@ -13,13 +17,24 @@ struct KeyedWrites: Sendable {
     var refusals = PeerRefusals()
   }
 
-  private var ledger: WriteLedger
+  private struct Slot {
+    var entry: LedgerEntry
+    let payer: LedgerShares.Payer
+  }
+
   private var writers: [PeerID: Writer] = [:]
-  private let rememberedRefusals: Int
+  private var slots: [LedgerName: Slot] = [:]
+  private var users = LedgerShares()
+  private var strangers = LedgerShares()
+  /// The names of the entries that the store does not have in their current form.
+  private var unsaved: Set<LedgerName> = []
+  private let mostClients: Int
+  private let mostRefusals: Int
 
   init(_ entries: [LedgerEntry], limits: HubLimits) {
-    ledger = WriteLedger(entries, limits: limits)
-    rememberedRefusals = limits.rememberedRefusals
+    mostClients = max(1, limits.ledgerClients)
+    mostRefusals = max(1, limits.rememberedRefusals)
+    for entry in entries { store(entry, payer: Self.payer(of: entry.name, sentBy: nil)) }
   }
 
   // MARK: Peers
@@ -45,87 +60,6 @@ struct KeyedWrites: Sendable {
   }
 
   /// The outcome of a write, or nil when it is new.
-  func outcome(of key: LedgerKey) -> StatusCode? { ledger.outcome(of: key) }
-
-  /// Records that a write was applied, and which earlier ones were refused.
-  mutating func record(_ key: LedgerKey, from peer: PeerID, at timestamp: Int64) {
-    let refused = writers[peer]?.refusals.take(before: key) ?? RefusedWrites()
-    ledger.record(key, besides: refused, from: peer, at: timestamp)
-  }
-
-  /// Records that a write was refused.
-  mutating func refuse(_ key: LedgerKey, status: StatusCode, from peer: PeerID) {
-    writers[peer]?.refusals.insert(key, status: status, limit: rememberedRefusals)
-  }
-
-  /// Records that a write that waited for the store is refused after all.
-  mutating func undo(_ key: LedgerKey, status: StatusCode, from peer: PeerID) {
-    if !ledger.undo(key, status: status) { refuse(key, status: status, from: peer) }
-  }
-
-  // MARK: The store
-
-  /// Takes the entries that have changed since the last call, ordered by name.
-  mutating func takeUnsaved() -> [LedgerEntry] { ledger.takeUnsaved() }
-
-  /// Marks entries as not stored after all.
-  mutating func putBack(_ taken: [LedgerEntry]) { ledger.putBack(taken) }
-}
-
-/// The refused writes of a peer, for the client that it last wrote as.
-///
-/// They are not remembered permanently until a later write of the client is applied: otherwise
-/// strangers could fill the ledger.
-private struct PeerRefusals: Sendable {
-  private var name: LedgerName?
-  private var writes = RefusedWrites()
-
-  mutating func insert(_ key: LedgerKey, status: StatusCode, limit: Int) {
-    if name != key.name { self = PeerRefusals() }
-    name = key.name
-    writes.insert(key.number...key.number, status: status)
-    writes.keepLast(max(1, limit))
-  }
-
-  /// Takes the writes that were refused before a write of the same client.
-  mutating func take(before key: LedgerKey) -> RefusedWrites? {
-    guard name == key.name, !writes.isEmpty else { return nil }
-    var taken = RefusedWrites()
-    taken.formUnion(writes, below: key.number)
-    if key.number > 0 { writes.remove(0...(key.number - 1)) }
-    return taken
-  }
-}
-
-/// Remembers which keyed writes have been applied, by owner.
-///
-/// Only a write that was allowed creates or advances an entry. Owners that have signed in and those
-/// that have not have separate limits, so that no stranger displaces a user. Within each kind, the
-/// owner with the most entries loses some first.
-struct WriteLedger: Sendable {
-  private struct Slot {
-    var entry: LedgerEntry
-    let payer: LedgerShares.Payer
-  }
-
-  private var slots: [LedgerName: Slot] = [:]
-  private var users = LedgerShares()
-  private var strangers = LedgerShares()
-  /// The names of the entries that the store does not have in their current form.
-  private var unsaved: Set<LedgerName> = []
-  private let clients: Int
-  private let refusals: Int
-
-  init(_ entries: [LedgerEntry], limits: HubLimits) {
-    clients = max(1, limits.ledgerClients)
-    refusals = max(1, limits.rememberedRefusals)
-    for entry in entries { store(entry, payer: Self.payer(of: entry.name, sentBy: nil)) }
-  }
-
-  /// The number of clients.
-  var count: Int { slots.count }
-
-  /// The outcome of a write, or nil when it is new.
   ///
   /// A refused write is checked again when it is sent again, unless a later write of the same
   /// client has been applied: the client's writes must not take effect in a different order.
@@ -134,19 +68,9 @@ struct WriteLedger: Sendable {
     return entry.refused[key.number] ?? .ok
   }
 
-  /// Records that a write was applied.
-  ///
-  /// - Parameters:
-  ///   - key: The write.
-  ///   - refused: Earlier refused writes of the same client that may be sent again.
-  ///   - peer: The peer that sent it.
-  ///   - timestamp: When it was applied.
-  mutating func record(
-    _ key: LedgerKey,
-    besides refused: RefusedWrites,
-    from peer: PeerID,
-    at timestamp: Int64
-  ) {
+  /// Records that a write was applied, and which earlier ones were refused.
+  mutating func record(_ key: LedgerKey, from peer: PeerID, at timestamp: Int64) {
+    let refused = writers[peer]?.refusals.take(before: key)
     var entry =
       claimed(by: key.name)
       ?? LedgerEntry(
@@ -157,25 +81,31 @@ struct WriteLedger: Sendable {
       )
     entry.upTo = max(entry.upTo, key.number)
     entry.lastSeen = max(entry.lastSeen, timestamp)
-    if !refused.isEmpty { entry.refused.formUnion(refused, below: key.number) }
+    if let refused { entry.refused.formUnion(refused, below: key.number) }
     if !entry.refused.isEmpty {
       entry.refused.remove(key.number...key.number)
-      entry.refused.keepLast(refusals)
+      entry.refused.keepLast(mostRefusals)
     }
     unsaved.insert(key.name)
     store(entry, payer: Self.payer(of: key.name, sentBy: peer))
   }
 
-  /// Records that an applied write has been undone.
-  ///
-  /// - Returns: Whether it had been recorded as applied, or as refused below an applied one.
-  mutating func undo(_ key: LedgerKey, status: StatusCode) -> Bool {
-    guard let entry = slots[key.name]?.entry, key.number <= entry.upTo else { return false }
-    slots[key.name]?.entry.refused.insert(key.number...key.number, status: status)
-    slots[key.name]?.entry.refused.keepLast(refusals)
-    unsaved.insert(key.name)
-    return true
+  /// Records that a write was refused.
+  mutating func refuse(_ key: LedgerKey, status: StatusCode, from peer: PeerID) {
+    writers[peer]?.refusals.insert(key, status: status, limit: mostRefusals)
   }
+
+  /// Records that a write that waited for the store is refused after all.
+  mutating func undo(_ key: LedgerKey, status: StatusCode, from peer: PeerID) {
+    guard let entry = slots[key.name]?.entry, key.number <= entry.upTo else {
+      return refuse(key, status: status, from: peer)
+    }
+    slots[key.name]?.entry.refused.insert(key.number...key.number, status: status)
+    slots[key.name]?.entry.refused.keepLast(mostRefusals)
+    unsaved.insert(key.name)
+  }
+
+  // MARK: The store
 
   /// Takes the entries that have changed since the last call, ordered by name.
   ///
@@ -193,6 +123,8 @@ struct WriteLedger: Sendable {
   mutating func putBack(_ taken: [LedgerEntry]) {
     for entry in taken { unsaved.insert(entry.name) }
   }
+
+  // MARK: Entries
 
   /// The entry of a client, or else the one stored under its name before owners existed.
   private func entry(of name: LedgerName) -> LedgerEntry? {
@@ -232,7 +164,7 @@ struct WriteLedger: Sendable {
     leave(entry.name)
     slots[entry.name] = Slot(entry: entry, payer: payer)
     withShares(of: payer) { $0.insert(recency, of: payer) }
-    while let excess = users.excess(over: clients) ?? strangers.excess(over: clients) {
+    while let excess = users.excess(over: mostClients) ?? strangers.excess(over: mostClients) {
       remove(excess)
     }
   }
@@ -258,6 +190,31 @@ struct WriteLedger: Sendable {
     case .owner: body(&users)
     case .connection, .client: body(&strangers)
     }
+  }
+}
+
+/// The refused writes of a peer, for the client that it last wrote as.
+///
+/// They are not remembered permanently until a later write of the client is applied: otherwise
+/// strangers could fill the ledger.
+private struct PeerRefusals: Sendable {
+  private var name: LedgerName?
+  private var writes = RefusedWrites()
+
+  mutating func insert(_ key: LedgerKey, status: StatusCode, limit: Int) {
+    if name != key.name { self = PeerRefusals() }
+    name = key.name
+    writes.insert(key.number...key.number, status: status)
+    writes.keepLast(limit)
+  }
+
+  /// Takes the writes that were refused before a write of the same client.
+  mutating func take(before key: LedgerKey) -> RefusedWrites? {
+    guard name == key.name, !writes.isEmpty else { return nil }
+    var taken = RefusedWrites()
+    taken.formUnion(writes, below: key.number)
+    if key.number > 0 { writes.remove(0...(key.number - 1)) }
+    return taken
   }
 }
 
