@@ -179,15 +179,12 @@ struct IndexCache: Sendable {
     locations.updateValue(self[path] + [order], forKey: path)
   }
 
-  /// Removes orders of a location, and returns whether there were any.
-  @discardableResult
-  private mutating func remove(at path: Path, where isUnwanted: (KeptOrder) -> Bool) -> Bool {
+  private mutating func remove(at path: Path, where isUnwanted: (KeptOrder) -> Bool) {
     let orders = self[path]
     let wanted = orders.filter { !isUnwanted($0) }
-    guard wanted.count < orders.count else { return false }
+    guard wanted.count < orders.count else { return }
     for order in orders where isUnwanted(order) { unused.removeValue(forKey: order.lastUse) }
     locations[path] = wanted.isEmpty ? nil : wanted
-    return true
   }
 
   /// Evicts unused orders above the limits, least recently used first.
