@@ -221,7 +221,7 @@ final class ForwardingLink {
     return number
   }
 
-  /// Ends an exchange from this side, whose client may be served in another way if it may return.
+  /// Ends an exchange from this side; a client that may return may be served in another way.
   ///
   /// Nothing happens if the exchange is over.
   func end(_ number: Int, mayReturn: Bool = false) {
