@@ -173,9 +173,9 @@ struct ForeignLogAttackTests {
       expecting: 2
     )
     try writer.write { database in
-      let revision = try LogTable(database, path: "").lastRevision() + 1
+      let revision = try LogTable(database).lastRevision() + 1
       let commit = Commit(revision: revision, timestamp: 0, changes: [])
-      try LogTable(database, path: "").append(BatchCoding.encode([commit]), revision: revision)
+      try LogTable(database).append(BatchCoding.encode([commit]), revision: revision)
     }
     let image = try TemporaryDirectory()
     try image.copyFiles(of: unnamed.store)

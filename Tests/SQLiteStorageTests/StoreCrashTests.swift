@@ -203,7 +203,7 @@ struct StoreCrashTests {
     writer.seal()
     let row = writer.bytes
     let queue = try DatabaseQueue(path: directory.database)
-    try queue.write { try LogTable($0, path: directory.database).append(row, revision: 1) }
+    try queue.write { try LogTable($0).append(row, revision: 1) }
     try queue.close()
     let error = #expect(throws: StoreError.self) {
       try StoreFile(at: directory.store).load()

@@ -18,7 +18,7 @@ struct StoreFoldTests {
 
   private func progress(_ directory: TemporaryDirectory) throws -> FoldProgress? {
     let path = directory.database
-    return try StoreFile(at: path).read { try FoldTable($0, path: path).progress() }
+    return try StoreFile(at: path).read { try FoldTable($0).progress() }
   }
 
   @Test("is resumed when the store is next opened, wherever it was interrupted")
@@ -305,7 +305,7 @@ struct StoreFoldTests {
     let directory = try TemporaryDirectory()
     try SQLiteTreeStore(directory: directory.store, now: 0).close()
     let queue = try DatabaseQueue(path: directory.database)
-    try queue.write { try LogTable($0, path: directory.database).append([1, 2, 3], revision: 1) }
+    try queue.write { try LogTable($0).append([1, 2, 3], revision: 1) }
     try queue.close()
     var options = StoreOptions()
     options.foldBatches = 3
@@ -343,16 +343,10 @@ struct StoreFoldTests {
     let queue = try StoreSchema.openWriter(path: path, synchronous: "NORMAL", expecting: 1)
     func append(_ revision: Int64, _ changes: [Change]) throws {
       let row = try BatchCoding.encode([Commit(revision: revision, timestamp: 0, changes: changes)])
-      try queue.write { try LogTable($0, path: path).append(row, revision: revision) }
+      try queue.write { try LogTable($0).append(row, revision: revision) }
     }
     try append(1, [Change("b", to: .integer(1))])
-    let folder = try LogFolder(
-      queue,
-      path: path,
-      changesPerTurn: 10,
-      pagesPerChange: 128,
-      mark: nil
-    )
+    let folder = try LogFolder(queue, changesPerTurn: 10, pagesPerChange: 128, mark: nil)
     // A priority on an empty node has no effect, not even on data written there later.
     let changes = [Change("a/.priority", to: .integer(1)), Change("a/b", to: .integer(2))]
     try append(2, changes)
@@ -381,7 +375,7 @@ struct StoreFoldTests {
     for (isDone, left) in [(false, [3, 4, 5]), (true, [5])] as [(Bool, [Int64])] {
       let removal = try queue.write { database in
         (
-          try LogTable(database, path: path).removeBatches(through: 4, byteLimit: 2 * 4_096),
+          try LogTable(database).removeBatches(through: 4, byteLimit: 2 * 4_096),
           try Int64.fetchAll(database, sql: "SELECT revision FROM log")
         )
       }

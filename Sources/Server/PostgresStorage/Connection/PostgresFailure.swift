@@ -69,8 +69,7 @@ extension StoreError {
     case let error as StoreError: self = error
     case let error as PostgresFailure:
       self.init(error.kind, description: "\(origin): \(error.description)")
-    case let error as DamagedRow: self = .damaged(origin, because: error.description)
-    case let error as BinaryReader.Failure: self = .damaged(origin, because: error.reason)
+    case let error as DamagedData: self = .damaged(origin, because: error.description)
     default: self.init(.failed, description: "\(origin): \(error)")
     }
   }
@@ -83,6 +82,18 @@ extension StoreError {
         "\(origin): \(detail). Nothing was changed; \"hearth fsck\" lists what is damaged;"
         + " restore a backup"
     )
+  }
+
+  /// Runs a closure, and translates errors of PostgreSQL and damage to what it stores, but no others.
+  static func translatingStorage<Result>(
+    at origin: String,
+    _ body: () throws -> Result
+  ) throws -> Result {
+    do {
+      return try body()
+    } catch let error where error is PostgresFailure || error is DamagedData {
+      throw StoreError(error, at: origin)
+    }
   }
 
   /// Runs a closure that uses PostgreSQL, and translates its errors.

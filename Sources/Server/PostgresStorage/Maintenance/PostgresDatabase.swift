@@ -6,22 +6,14 @@ package import RealtimeServer
 package struct PostgresDatabase: StoredDatabase {
   private let name: String
   private let stores: PostgresTreeStores
-  private let address: PostgresAddress
-  private let options: PostgresStoreOptions
 
-  init(
-    _ name: String,
-    of stores: PostgresTreeStores,
-    at address: PostgresAddress,
-    options: PostgresStoreOptions
-  ) {
+  init(_ name: String, of stores: PostgresTreeStores) {
     self.name = name
     self.stores = stores
-    self.address = address
-    self.options = options
   }
 
-  private var origin: String { "\(address.description), database \"\(name)\"" }
+  private var options: PostgresStoreOptions { stores.options }
+  private var origin: String { stores.pools.origin(of: name) }
 
   package var exists: Bool { get throws(StoreError) { try stores.number(of: name) != nil } }
 
@@ -36,7 +28,7 @@ package struct PostgresDatabase: StoredDatabase {
     guard let number = try stores.number(of: name) else {
       throw StoreError(.failed, description: "\(origin): there is no such database")
     }
-    let connection = try PostgresConnection(to: address)
+    let connection = try PostgresConnection(to: stores.address)
     defer { connection.close() }
     return try SnapshotReader.read(
       connection,
@@ -67,7 +59,7 @@ package struct PostgresDatabase: StoredDatabase {
     _ layout: ExportLayout,
     to sink: @escaping (String) throws -> Void
   ) throws {
-    do {
+    try StoreError.translatingStorage(at: origin) {
       try readAny { reader in
         var walk = RowWalk(TreeWriter(layout, sink: sink))
         try reader.rows().forEachChunk { chunk in
@@ -75,10 +67,6 @@ package struct PostgresDatabase: StoredDatabase {
         }
         try walk.finish().finish()
       }
-    } catch let error as PostgresFailure {
-      throw StoreError(error, at: origin)
-    } catch let error as DamagedRow {
-      throw StoreError(error, at: origin)
     }
   }
 
@@ -115,8 +103,7 @@ package struct PostgresDatabase: StoredDatabase {
     guard try !exists || load() == StoredTree() else {
       throw StoreError(.failed, description: "\(origin): it already exists and is not empty")
     }
-    let side = SessionUpdate.whole(tree.sessions)
-    _ = try changeDirectly(patience: .zero, side: (tree.ledger, side, tree.rules)) { editor, _ in
+    _ = try changeDirectly(patience: .zero, beside: CommitBatch(beside: tree)) { editor, _ in
       try RowTree(editor).apply(Change(.root, to: tree.root))
       return tree.revision
     }
@@ -126,7 +113,7 @@ package struct PostgresDatabase: StoredDatabase {
   ///
   /// - Parameters:
   ///   - patience: How long to wait for a server that is releasing the database.
-  ///   - side: What to store beside the tree in the same transaction.
+  ///   - batch: What to store beside the tree in the same transaction.
   ///   - body: Changes the rows; it receives the number of the last commit, and returns that of its
   ///     own.
   /// - Returns: The number of the commit.
@@ -134,21 +121,18 @@ package struct PostgresDatabase: StoredDatabase {
   ///   nothing is changed.
   private func changeDirectly(
     patience: Duration,
-    side: (ledger: [LedgerEntry], sessions: [SessionUpdate], rules: String?) = ([], [], nil),
+    beside batch: CommitBatch = CommitBatch(commits: []),
     _ body: (PostgresRowEditor, Int64) throws -> Int64
   ) throws -> Int64 {
     _ = try stores.create(name)
-    let parameters = try BatchParameters(
-      CommitBatch(commits: [], ledger: side.ledger, sessions: side.sessions, rules: side.rules)
-    )
+    let parameters = try BatchParameters(batch)
     let lease = try stores.acquireOwn(name, patience: patience)
     defer { lease.keeper.release() }
-    let database = (id: lease.number, name: name)
-    try PostgresFolder(through: stores.pools, database: database, options: options).fold()
+    try PostgresFolder(through: stores.pools, database: lease.number, options: options).fold()
     let silence = options.silenceLimit
-    let connection = try StoreError.translating(at: origin) { try PostgresConnection(to: address) }
-    defer { connection.close() }
-    do {
+    return try StoreError.translatingStorage(at: origin) {
+      let connection = try PostgresConnection(to: stores.address)
+      defer { connection.close() }
       return try Transaction.run(connection, within: silence) {
         let head = try connection.query(
           """
@@ -189,10 +173,6 @@ package struct PostgresDatabase: StoredDatabase {
         }
         return revision
       }
-    } catch let error as PostgresFailure {
-      throw StoreError(error, at: origin)
-    } catch let error as DamagedRow {
-      throw StoreError(error, at: origin)
     }
   }
 
@@ -204,12 +184,5 @@ package struct PostgresDatabase: StoredDatabase {
     guard try exists else { return nil }
     try stores.acquireOwn(name, patience: .zero).keeper.release()
     return nil
-  }
-}
-
-extension SessionUpdate {
-  /// Updates that store whole sessions.
-  static func whole(_ sessions: [StoredSession]) -> [SessionUpdate] {
-    sessions.map { SessionUpdate($0) }
   }
 }

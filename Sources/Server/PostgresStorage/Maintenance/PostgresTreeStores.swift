@@ -4,8 +4,8 @@ package import RealtimeServer
 
 /// The databases in the schema `hearth` of one PostgreSQL, which several servers may share.
 package final class PostgresTreeStores: ClusterStore {
-  private let address: PostgresAddress
-  private let options: PostgresStoreOptions
+  let address: PostgresAddress
+  let options: PostgresStoreOptions
   private let now: @Sendable () -> Int64
   private let port: PostgresPort
   /// The connections of the databases; leases do not depend on them.
@@ -59,7 +59,7 @@ package final class PostgresTreeStores: ClusterStore {
   }
 
   package func database(_ name: String) -> any StoredDatabase {
-    PostgresDatabase(name, of: self, at: address, options: options)
+    PostgresDatabase(name, of: self)
   }
 
   /// The number of a database, or nil if it does not exist.

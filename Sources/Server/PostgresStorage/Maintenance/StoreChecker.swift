@@ -21,7 +21,7 @@ struct StoreChecker {
         do {
           try walk.add(try NodeRow.decode(value, key: key), at: key)
         } catch {
-          check.add("\(origin): \(DamagedRow(key: key, by: error).description)")
+          check.add("\(origin): \(DamagedData(key: key, by: error).description)")
         }
       }
     }
@@ -50,8 +50,8 @@ struct StoreChecker {
   ) throws {
     do {
       try body(&check)
-    } catch let error as StoreError where error.kind == .damaged {
-      check.add(error.description)
+    } catch let error as DamagedData {
+      check.add(StoreError(error, at: origin).description)
     }
   }
 }

@@ -10,14 +10,10 @@ import RealtimeServer
 /// time may use it.
 final class PostgresFolder {
   private let pools: PostgresPools
-  private let database: (id: Int64, name: String)
+  private let database: Int64
   private let options: PostgresStoreOptions
 
-  init(
-    through pools: PostgresPools,
-    database: (id: Int64, name: String),
-    options: PostgresStoreOptions
-  ) {
+  init(through pools: PostgresPools, database: Int64, options: PostgresStoreOptions) {
     self.pools = pools
     self.database = database
     self.options = options
@@ -40,10 +36,11 @@ final class PostgresFolder {
         "SELECT set_config('synchronous_commit', 'off', false)",
         within: options.silenceLimit
       )
-      var (revision, progress) = try position(connection)
+      let position = try read(connection) { try $0.position() }
+      var progress = position.fold
       if progress.revision < progress.target { try finish(&progress, on: connection) }
-      if progress.revision < revision {
-        progress = FoldProgress(revision: progress.revision, target: revision, applied: 0)
+      if progress.revision < position.revision {
+        progress = FoldProgress(revision: progress.revision, target: position.revision, applied: 0)
         try finish(&progress, on: connection)
       }
       try removeBatches(through: progress.revision, on: connection)
@@ -59,20 +56,11 @@ final class PostgresFolder {
   ) throws -> Result {
     try SnapshotReader.read(
       connection,
-      database: database.id,
+      database: database,
       origin: origin,
       silence: options.silenceLimit,
       body: body
     )
-  }
-
-  private func position(
-    _ connection: PostgresConnection
-  ) throws -> (revision: Int64, fold: FoldProgress) {
-    try read(connection) { reader in
-      let position = try reader.position()
-      return (position.revision, position.fold)
-    }
   }
 
   /// Applies the remaining changes of a fold.
@@ -90,7 +78,7 @@ final class PostgresFolder {
         try lock(progress, on: connection)
         let editor = PostgresRowEditor(
           connection,
-          database: database.id,
+          database: database,
           silence: options.silenceLimit
         )
         try editor.prefetch(part)
@@ -107,7 +95,7 @@ final class PostgresFolder {
   private func lock(_ progress: FoldProgress, on connection: PostgresConnection) throws {
     let rows = try connection.query(
       "SELECT revision, target, applied FROM hearth.folds WHERE database = $1 FOR UPDATE",
-      with: [.integer(database.id)],
+      with: [.integer(database)],
       within: options.silenceLimit
     )
     guard rows.count == 1, rows.integer(0, column: 0) == progress.revision,
@@ -133,7 +121,7 @@ final class PostgresFolder {
       WHERE database = $1
       """,
       with: [
-        .integer(database.id), .integer(progress.revision), .integer(progress.target),
+        .integer(database), .integer(progress.revision), .integer(progress.target),
         .integer(Int64(progress.applied)), .integer(rows),
       ],
       within: options.silenceLimit
@@ -149,7 +137,7 @@ final class PostgresFolder {
       DELETE FROM hearth.log l WHERE l.database = $1 AND l.revision <= $2 AND l.batch <
         (SELECT max(h.batch) FROM hearth.log h WHERE h.database = $1)
       """,
-      with: [.integer(database.id), .integer(last)],
+      with: [.integer(database), .integer(last)],
       within: options.silenceLimit
     )
     try connection.query(
@@ -159,7 +147,7 @@ final class PostgresFolder {
         GROUP BY owner, client HAVING count(*) > 1
       ) n WHERE l.database = $1 AND l.owner = n.owner AND l.client = n.client AND l.batch < n.batch
       """,
-      with: [.integer(database.id)],
+      with: [.integer(database)],
       within: options.silenceLimit
     )
   }
@@ -172,10 +160,11 @@ enum Transaction {
   /// - Throws: Any error of the closure, with nothing changed, or ``PostgresFailure``.
   static func run<Result>(
     _ connection: PostgresConnection,
+    beginningWith begin: String = "BEGIN",
     within limit: Duration,
     _ body: () throws -> Result
   ) throws -> Result {
-    try connection.run("BEGIN", within: limit)
+    try connection.run(begin, within: limit)
     do {
       let result = try body()
       try connection.run("COMMIT", within: limit)

@@ -77,7 +77,7 @@ final class PostgresRowEditor: RowEditor {
   }
 
   private func read(_ paths: [ArraySlice<UInt8>]) throws {
-    for path in paths { known[path] = Known(node: nil, removals: removals) }
+    for path in paths { note(nil, at: path) }
     let rows = try connection.query(
       "SELECT path, value FROM hearth.nodes WHERE database = $1 AND path = ANY ($2)",
       with: [.integer(database), .byteArrays(paths.map { Array($0) })],
@@ -85,13 +85,7 @@ final class PostgresRowEditor: RowEditor {
     )
     for row in 0..<rows.count {
       let path = rows.bytes(row, column: 0)[...]
-      do throws(BinaryReader.Failure) {
-        if case .packed(let node) = try NodeRow.decode(rows.bytes(row, column: 1)[...], key: path) {
-          known[path] = Known(node: node, removals: removals)
-        }
-      } catch {
-        throw DamagedRow(key: path, by: error)
-      }
+      note(try NodeRow.packedNode(rows.bytes(row, column: 1), at: path), at: path)
     }
   }
 

@@ -41,7 +41,7 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
       options: options,
       bell: bell
     )
-    folder = PostgresFolder(through: pools, database: database, options: options)
+    folder = PostgresFolder(through: pools, database: database.id, options: options)
   }
 
   // MARK: Reading
@@ -202,14 +202,7 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   ///
   /// - Throws: `StoreError`; the log keeps what could not be folded.
   package func fold() throws(StoreError) {
-    let result = maintenance.sync { () -> Result<Void, StoreError> in
-      do throws(StoreError) {
-        return .success(try folder.fold())
-      } catch {
-        return .failure(error)
-      }
-    }
-    try result.get()
+    try StoreError.translating(at: origin) { try maintenance.sync(execute: folder.fold) }
   }
 
   // MARK: Closing

@@ -18,35 +18,34 @@ struct SnapshotReader {
     silence: Duration,
     body: (SnapshotReader) throws -> Result
   ) throws -> Result {
-    try connection.run(
-      "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+    try Transaction.run(
+      connection,
+      beginningWith: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
       within: .seconds(10)
-    )
-    do {
+    ) {
       // Building part of the tree may take longer than PostgreSQL's default idle timeout.
       try connection.query(
         "SELECT set_config('idle_in_transaction_session_timeout', '0', true)",
         within: .seconds(10)
       )
-      let reader = SnapshotReader(
-        connection: connection,
-        database: database,
-        origin: origin,
-        silence: silence
+      return try body(
+        SnapshotReader(
+          connection: connection,
+          database: database,
+          origin: origin,
+          silence: silence
+        )
       )
-      let result = try body(reader)
-      try connection.run("COMMIT", within: .seconds(10))
-      return result
-    } catch {
-      if connection.isOpen { try? connection.run("ROLLBACK", within: .seconds(10)) }
-      throw error
     }
   }
 
   // MARK: The tree
 
   /// The last commit, how far the log has been folded into the nodes, and the number of their rows.
-  func position() throws -> (revision: Int64, fold: FoldProgress, rows: Int64) {
+  typealias Position = (revision: Int64, fold: FoldProgress, rows: Int64)
+
+  /// The position of the snapshot.
+  func position() throws -> Position {
     let rows = try connection.query(
       """
       SELECT h.revision, f.revision, f.target, f.applied, f.rows
@@ -108,19 +107,14 @@ struct SnapshotReader {
   ///
   /// Commits that are only in the log are held in memory, as the row changes that result from them.
   ///
-  /// - Throws: `StoreError` when something is damaged or missing, or ``PostgresFailure``.
+  /// - Throws: `StoreError` when there is no such database, `DamagedData`, or ``PostgresFailure``.
   func rows() throws -> StoredRows {
     let position = try position()
     var changes = CoalescedChanges()
-    try forEachUnfolded(after: position.fold, through: position.revision) { changes.add($0) }
+    try forEachUnfolded(at: position) { changes.add($0) }
     let overlay = RowOverlay(above: self)
     try overlay.apply(changes.changes)
-    return StoredRows(
-      revision: position.revision,
-      ledger: try ledger(),
-      sessions: try sessions(),
-      rules: try rules()
-    ) { body in
+    return StoredRows(beside: try tree(at: position)) { body in
       let report = StorageProgress.report
       var merge = overlay.merge()
       var done = 0
@@ -129,7 +123,7 @@ struct SnapshotReader {
         done += chunk.count
         report?(done, Int(position.rows))
       }
-      try translating {
+      try StoreError.translatingStorage(at: origin) {
         let count = try forEachRow { try merge.add(path: $0, value: $1, to: follow) }
         try requireRows(count, expected: position.rows)
         try merge.finish(to: follow)
@@ -137,101 +131,16 @@ struct SnapshotReader {
     }
   }
 
-  /// Translates errors of PostgreSQL, and no others.
-  private func translating(_ body: () throws -> Void) throws {
-    do {
-      try body()
-    } catch let error as PostgresFailure {
-      throw StoreError(error, at: origin)
-    }
-  }
-
-  private func requireRows(_ count: Int64, expected: Int64) throws(StoreError) {
+  private func requireRows(_ count: Int64, expected: Int64) throws(DamagedData) {
     guard count != expected else { return }
-    throw StoreError.damaged(
-      origin,
-      because: "it has \(count) data rows instead of \(expected)"
-    )
-  }
-
-  /// Calls a closure with each batch that ends after a commit, in order.
-  ///
-  /// - Parameters:
-  ///   - revision: The commit; the first batch must begin with the one after it.
-  ///   - last: The last commit to read.
-  ///   - body: Receives the commits of a batch.
-  /// - Throws: `StoreError` when a commit is missing, or any error of the body.
-  func forEachBatch(
-    after revision: Int64,
-    through last: Int64 = .max,
-    _ body: ([Commit]) throws -> Void
-  ) throws {
-    var expected: Int64? = revision + 1
-    try forEachStoredBatch(after: revision, through: last) { commits in
-      if let first = commits.first, let next = expected, first.revision != next {
-        throw StoreError.damaged(origin, because: "commit \(next) is missing")
-      }
-      expected = commits.last.map { $0.revision + 1 }
-      try body(commits)
-    }
-  }
-
-  /// Calls a closure with each batch that ends after a commit, whichever commit it begins with.
-  func forEachStoredBatch(
-    after revision: Int64,
-    through last: Int64 = .max,
-    _ body: ([Commit]) throws -> Void
-  ) throws {
-    try connection.copyOut(
-      """
-      COPY (SELECT revision, payload FROM hearth.log WHERE database = \(database)
-        AND revision > \(revision) AND revision <= \(last) AND payload IS NOT NULL ORDER BY batch)
-      TO STDOUT (FORMAT binary)
-      """,
-      silence: silence
-    ) { columns in
-      guard columns.count == 2, let number = columns[0], let payload = columns[1] else { return }
-      let row = number.reduce(Int64(0)) { $0 << 8 | Int64($1) }
-      let commits: [Commit]
-      do throws(BinaryReader.Failure) {
-        commits = try BatchCoding.decode(Array(payload), revision: row)
-      } catch {
-        throw StoreError.damaged(origin, because: "commit \(row) is damaged: \(error.reason)")
-      }
-      for (commit, next) in zip(commits, commits.dropFirst())
-      where next.revision != commit.revision + 1 {
-        throw StoreError.damaged(origin, because: "commit \(commit.revision + 1) is missing")
-      }
-      try body(commits)
-    }
-  }
-
-  /// All changes of a fold in progress, including those that have been applied.
-  func changes(of progress: FoldProgress) throws -> [Change] {
-    guard progress.revision < progress.target else { return [] }
-    var coalesced = CoalescedChanges()
-    try forEachBatch(after: progress.revision, through: progress.target) { commits in
-      for commit in commits { coalesced.add(commit.changes) }
-    }
-    return coalesced.changes
+    throw DamagedData("it has \(count) data rows instead of \(expected)")
   }
 
   /// Passes on the changes that are not in the nodes, in order.
-  ///
-  /// - Throws: `StoreError` when a commit is damaged or missing.
-  private func forEachUnfolded(
-    after progress: FoldProgress,
-    through revision: Int64,
-    _ body: (Change) -> Void
-  ) throws {
-    for change in try changes(of: progress).dropFirst(progress.applied) { body(change) }
-    var last = progress.target
-    try forEachBatch(after: last) { commits in
-      for change in commits.lazy.flatMap(\.changes) { body(change) }
-      last = commits.last?.revision ?? last
-    }
-    guard last == revision else {
-      throw StoreError.damaged(origin, because: "commit \(last + 1) is missing")
+  private func forEachUnfolded(at position: Position, _ body: (Change) -> Void) throws {
+    let last = try forEachUnfolded(after: position.fold, body)
+    guard last == position.revision else {
+      throw DamagedData("commit \(last + 1) is missing")
     }
   }
 
@@ -242,7 +151,7 @@ struct SnapshotReader {
   ///     are read if the log still has them.
   ///   - report: Called with the number of rows before they are read.
   /// - Returns: The content of the database.
-  /// - Throws: `StoreError` when something is damaged or missing, or ``PostgresFailure``.
+  /// - Throws: `StoreError` when there is no such database, `DamagedData`, or ``PostgresFailure``.
   /// - Complexity: O(size); with what is known, O(changes since then) unless the log is too short
   func load(since known: StoredTree? = nil, _ report: (Int) -> Void = { _ in }) throws -> StoredTree
   {
@@ -251,8 +160,17 @@ struct SnapshotReader {
     let advanced = try known.flatMap { known in
       known.lineage == lineage ? try advance(known, to: position.revision) : nil
     }
-    return StoredTree(
-      root: try advanced ?? root(at: position, report),
+    return try tree(advanced ?? root(at: position, report), at: position, lineage: lineage)
+  }
+
+  /// A tree with what the snapshot has beside the data.
+  private func tree(
+    _ root: Node = .empty,
+    at position: Position,
+    lineage: String? = nil
+  ) throws -> StoredTree {
+    StoredTree(
+      root: root,
       revision: position.revision,
       ledger: try ledger(),
       sessions: try sessions(),
@@ -262,10 +180,7 @@ struct SnapshotReader {
   }
 
   /// The data as the nodes and the log have it.
-  private func root(
-    at position: (revision: Int64, fold: FoldProgress, rows: Int64),
-    _ report: (Int) -> Void
-  ) throws -> Node {
+  private func root(at position: Position, _ report: (Int) -> Void) throws -> Node {
     report(Int(position.rows))
     let decoder = RowDecoder()
     let count: Int64
@@ -277,9 +192,7 @@ struct SnapshotReader {
     }
     var root = try decoder.finish()
     try requireRows(count, expected: position.rows)
-    try forEachUnfolded(after: position.fold, through: position.revision) { change in
-      root.update(at: change.path, to: change.node)
-    }
+    try forEachUnfolded(at: position) { root.update(at: $0.path, to: $0.node) }
     return root
   }
 
@@ -310,85 +223,71 @@ struct SnapshotReader {
   // MARK: Beside the tree
 
   func ledger() throws -> [LedgerEntry] {
-    var entries: [LedgerEntry] = []
     let rows = try query(
       """
       SELECT DISTINCT ON (owner, client) owner, client, up_to, refused, last_seen
       FROM hearth.ledger WHERE database = $1 ORDER BY owner, client, batch DESC
       """
     )
-    for row in 0..<rows.count {
-      guard let owner = WriteOwner(text: rows.text(row, column: 0)),
-        let refused = LedgerCoding.refusals(rows.text(row, column: 3))
-      else { throw StoreError.damaged(origin, because: "the ledger is damaged") }
-      entries.append(
-        LedgerEntry(
-          owner: owner,
-          client: rows.text(row, column: 1),
-          upTo: rows.integer(row, column: 2),
-          refused: refused,
-          lastSeen: rows.integer(row, column: 4)
-        )
+    return try (0..<rows.count).map { row in
+      try LedgerCoding.entry(
+        owner: rows.text(row, column: 0),
+        client: rows.text(row, column: 1),
+        upTo: rows.integer(row, column: 2),
+        refused: rows.text(row, column: 3),
+        lastSeen: rows.integer(row, column: 4)
       )
     }
-    return entries
   }
 
   func sessions() throws -> [StoredSession] {
     let rows = try query("SELECT id, identity FROM hearth.sessions WHERE database = $1 ORDER BY id")
-    var sessions: [StoredSession] = []
+    var found = SessionRows()
     for row in 0..<rows.count {
-      let id = rows.integer(row, column: 0)
-      sessions.append(
-        try decoding(id) { try SessionCoding.session(id, from: rows.bytes(row, column: 1)) }
-      )
+      try found.add(rows.integer(row, column: 0), from: rows.bytes(row, column: 1))
     }
-    let positions = Dictionary(uniqueKeysWithValues: zip(sessions.map(\.id), sessions.indices))
     let writes = try query(
       """
       SELECT session, path, value FROM hearth.scheduled WHERE database = $1 ORDER BY session, path
       """
     )
     for row in 0..<writes.count {
-      let id = writes.integer(row, column: 0)
-      try decoding(id) {
-        guard let position = positions[id] else {
-          throw BinaryReader.Failure(reason: "the session is missing")
-        }
-        let path = Path(wire: writes.text(row, column: 1))
-        if let node = try SessionCoding.node(writes.bytes(row, column: 2), at: path) {
-          sessions[position].changes.append(Change(path, to: node))
-        } else {
-          sessions[position].withdrawn.append(path)
-        }
-      }
-    }
-    return sessions
-  }
-
-  private func decoding<Value>(_ session: Int64, _ body: () throws -> Value) throws -> Value {
-    do {
-      return try body()
-    } catch {
-      throw StoreError.damaged(
-        origin,
-        because: "the scheduled writes of session \(session) are damaged: \(error)"
+      try found.addWrite(
+        of: writes.integer(row, column: 0),
+        at: writes.text(row, column: 1),
+        from: writes.bytes(row, column: 2)
       )
     }
+    return found.sessions
   }
 
   func rules() throws -> String? {
     let rows = try query("SELECT source FROM hearth.rules WHERE database = $1")
-    guard rows.count > 0 else { return nil }
-    do throws(BinaryReader.Failure) {
-      return try RulesCoding.decode(rows.bytes(0, column: 0))
-    } catch {
-      throw StoreError.damaged(origin, because: "the security rules are damaged: \(error.reason)")
-    }
+    return rows.count == 0 ? nil : try RulesCoding.decode(rows.bytes(0, column: 0))
   }
 
   private func query(_ sql: String) throws -> PostgresRows {
     try connection.query(sql, with: [.integer(database)], within: silence)
+  }
+}
+
+extension SnapshotReader: CommitLog {
+  func forEachLogRow(
+    after revision: Int64,
+    through last: Int64,
+    _ body: (Int64, [UInt8]) throws -> Void
+  ) throws {
+    try connection.copyOut(
+      """
+      COPY (SELECT revision, payload FROM hearth.log WHERE database = \(database)
+        AND revision > \(revision) AND revision <= \(last) AND payload IS NOT NULL ORDER BY batch)
+      TO STDOUT (FORMAT binary)
+      """,
+      silence: silence
+    ) { columns in
+      guard columns.count == 2, let number = columns[0], let payload = columns[1] else { return }
+      try body(number.reduce(Int64(0)) { $0 << 8 | Int64($1) }, Array(payload))
+    }
   }
 }
 

@@ -14,7 +14,13 @@ enum IdentitySchema {
   static func open(_ path: String) throws -> DatabaseQueue {
     let queue = try StoreSchema.openWriter(path: path, synchronous: "FULL", expecting: 2)
     do {
-      try queue.read { try identify($0, path: path) }
+      _ = try queue.read {
+        try StoreSchema.isNew(
+          $0,
+          otherwiseOf: (applicationID, version),
+          butFor: "it is a SQLite database without accounts"
+        )
+      }
       try queue.writeWithoutTransaction { database in
         try database.execute(sql: "PRAGMA foreign_keys = ON")
       }
@@ -23,22 +29,6 @@ enum IdentitySchema {
     } catch {
       try? queue.close()
       throw error
-    }
-  }
-
-  private static func identify(_ database: Database, path: String) throws {
-    let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
-    let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-    if id == 0, version == 0, try StoreSchema.isEmpty(database) { return }
-    guard id == applicationID else {
-      throw StoreError.damaged(path, because: "it is a SQLite database without accounts")
-    }
-    guard version <= Self.version else {
-      throw StoreError.damaged(
-        path,
-        because:
-          "it was written by a newer version of this program (format \(version), here \(Self.version))"
-      )
     }
   }
 

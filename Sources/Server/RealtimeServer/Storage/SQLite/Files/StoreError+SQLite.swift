@@ -8,7 +8,7 @@ extension StoreError {
     switch error {
     case let error as StoreError: self = error
     case let error as DatabaseError: self.init(error, at: path)
-    case let error as DamagedRow: self = .damaged(path, because: error.description)
+    case let error as DamagedData: self = .damaged(path, because: error.description)
     case is RowDecodingError: self = .damaged(path, because: "a row has invalid contents")
     case let error as FileFailure: self.init(systemCode: error.code, error.action)
     default: self.init(.failed, description: "\(path): \(error)")

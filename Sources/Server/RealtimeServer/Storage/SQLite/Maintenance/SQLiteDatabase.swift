@@ -62,18 +62,12 @@ package struct SQLiteDatabase: StoredDatabase {
   }
 
   package func restore(_ tree: StoredTree) throws(StoreError) {
-    try fill(tree.revision, ledger: tree.ledger, sessions: tree.sessions, rules: tree.rules) {
-      nodes in
-      try nodes.apply(Change(.root, to: tree.root))
-    }
+    try fill(beside: tree) { try $0.apply(Change(.root, to: tree.root)) }
   }
 
-  /// Fills the database with the content of another storage.
+  /// Fills the database with what a tree has beside its data, and with rows.
   private func fill(
-    _ revision: Int64,
-    ledger: [LedgerEntry],
-    sessions: [StoredSession],
-    rules: String?,
+    beside tree: StoredTree,
     with body: (NodeTable) throws -> Void
   ) throws(StoreError) {
     let store = try SQLiteTreeStore(directory: path, now: 0, options: options)
@@ -85,12 +79,8 @@ package struct SQLiteDatabase: StoredDatabase {
       )
     }
     _ = try StoreError.translating(at: path) {
-      _ = try store.commitDirectly(as: revision) { database in
-        let entries = LedgerTable(database, path: path)
-        for entry in ledger { try entries.save(entry) }
-        let table = SessionTable(database, path: path)
-        for session in sessions { try table.save(SessionUpdate(session)) }
-        if let rules { try RulesTable(database, path: path).save(rules) }
+      try store.commitDirectly(as: tree.revision) {
+        try SideTables($0).save(CommitBatch(beside: tree))
       } _: {
         try body($0)
       }
@@ -107,8 +97,7 @@ package struct SQLiteDatabase: StoredDatabase {
   package static func copy(_ rows: StoredRows, to path: String) throws(StoreError) -> StoreCheck {
     let draft = SQLiteDatabase(at: "\(path)-draft")
     defer { try? FileManager.default.removeItem(atPath: draft.path) }
-    try draft.fill(rows.revision, ledger: rows.ledger, sessions: rows.sessions, rules: rows.rules) {
-      nodes in
+    try draft.fill(beside: rows.beside) { nodes in
       try rows.forEachChunk { try nodes.insert($0) }
     }
     return try draft.backUp(to: path)

@@ -47,13 +47,13 @@ package struct StoreFile: Sendable {
   /// Reads the file in one transaction.
   ///
   /// - Returns: The result of the body, or nil when the file is empty, as before the first start.
-  /// - Throws: Any error of the body, and errors of the database as ``StoreError``.
+  /// - Throws: Any error of the body, and errors of the database and damage as ``StoreError``.
   func read<Result>(_ body: (Database) throws -> Result) throws -> Result? {
     do {
       let reader = try StoreSchema.openReader(path: path)
       defer { try? reader.close() }
       return try reader.read { database in
-        switch try StoreSchema.identify(database, path: path) {
+        switch try StoreSchema.identify(database) {
         case .nothing: nil
         case .store: try body(database)
         }
@@ -63,7 +63,7 @@ package struct StoreFile: Sendable {
     {
       // The first start was interrupted before anything was stored.
       return nil
-    } catch let error as DatabaseError {
+    } catch let error where error is DatabaseError || error is DamagedData {
       throw StoreError(error, at: path)
     }
   }
@@ -78,7 +78,7 @@ package struct StoreFile: Sendable {
     try StoreError.translating(at: path) {
       try readWhole { database in
         let rows = try NodeTable(database).rowCount()
-        return try StoredTree(reading: database, path: path, rows: rows)
+        return try StoredTree(reading: database, rows: rows)
       } ?? StoredTree()
     }
   }
@@ -92,14 +92,11 @@ package struct StoreFile: Sendable {
   package func commits(after revision: Int64) throws(StoreError) -> [Commit]? {
     try StoreError.translating(at: path) {
       try read { database -> [Commit]? in
-        let log = LogTable(database, path: path)
+        let log = LogTable(database)
         guard try log.lastRevision() > revision else { return [] }
         guard try log.firstRevision(after: revision) == revision + 1 else { return nil }
         var commits: [Commit] = []
-        try log.forEachBatch(after: revision) { batch in
-          commits += batch
-          return true
-        }
+        try log.forEachBatch(after: revision) { commits += $0 }
         return commits
       } ?? []
     }
@@ -121,8 +118,8 @@ package struct StoreFile: Sendable {
   ) throws {
     let isStore: Void? = try readWhole { database in
       let rows = try NodeTable(database).rowCount()
-      try FoldTable(database, path: path).checkRows(rows)
-      let table = try LogTable(database, path: path).foldedNodes()
+      try FoldTable(database).checkRows(rows)
+      let table = try LogTable(database).foldedNodes()
       var walk = RowWalk(TreeWriter(layout, sink: sink))
       try NodeRows.forEachChunk(of: database, table: table, rowCount: rows) { chunk in
         try chunk.forEachNode { try walk.add($1, at: $0) }
@@ -199,12 +196,13 @@ package struct StoreFile: Sendable {
         }
         report(in: &check) { check in
           try checkNodes(of: database, &check)
-          try FoldTable(database, path: path).checkRows(check.rowCount)
+          try FoldTable(database).checkRows(check.rowCount)
         }
         report(in: &check) { try checkLog(of: database, &$0) }
-        report(in: &check) { _ in _ = try LedgerTable(database, path: path).load() }
-        report(in: &check) { _ in _ = try SessionTable(database, path: path).load() }
-        report(in: &check) { _ in _ = try RulesTable(database, path: path).load() }
+        let sides = SideTables(database)
+        report(in: &check) { _ in _ = try sides.ledger() }
+        report(in: &check) { _ in _ = try sides.sessions() }
+        report(in: &check) { _ in _ = try sides.rules() }
         return check
       } ?? StoreCheck(faults: acknowledged.absence.map { ["\(path): \($0)"] } ?? [])
     }
@@ -224,14 +222,14 @@ package struct StoreFile: Sendable {
 
   private func checkNodes(of database: Database, _ check: inout StoreCheck) throws {
     var walk = RowWalk(BranchCheck())
-    let known = try? FoldTable(database, path: path).rowCount()
+    let known = try? FoldTable(database).rowCount()
     try NodeRows.forEachChunk(of: database, rowCount: known) { chunk in
       chunk.forEachRow { key, value in
         check.rowCount += 1
         do {
           try walk.add(try NodeRow.decode(value, key: key), at: key)
         } catch {
-          check.add(StoreError(DamagedRow(key: key, by: error), at: path).description)
+          check.add(StoreError(DamagedData(key: key, by: error), at: path).description)
         }
       }
     }
@@ -241,12 +239,9 @@ package struct StoreFile: Sendable {
   }
 
   private func checkLog(of database: Database, _ check: inout StoreCheck) throws {
-    let log = LogTable(database, path: path)
+    let log = LogTable(database)
     check.revision = try log.lastRevision()
-    let folded = try FoldTable(database, path: path).progress().revision
-    try log.forEachBatch(after: folded) { _ in
-      check.batchCount += 1
-      return true
-    }
+    let folded = try FoldTable(database).progress().revision
+    try log.forEachBatch(after: folded) { _ in check.batchCount += 1 }
   }
 }

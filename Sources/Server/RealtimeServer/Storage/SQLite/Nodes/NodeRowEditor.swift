@@ -74,7 +74,7 @@ final class NodeRowEditor: RowEditor {
       do throws(BinaryReader.Failure) {
         if case .packed(let node) = try NodeRow.decode(value[...], key: path) { return node }
       } catch {
-        throw DamagedRow(key: path, by: error)
+        throw DamagedData(key: path, by: error)
       }
     }
     unpacked.insert(path)

@@ -151,7 +151,7 @@ struct AcknowledgedCommits {
     let reader = try StoreSchema.openReader(path: file)
     defer { try? reader.close() }
     return try reader.read { database in
-      switch try StoreSchema.identify(database, path: file) {
+      switch try StoreSchema.identify(database) {
       case .nothing: absence
       case .store: try fault(in: database)
       }
@@ -172,7 +172,7 @@ struct AcknowledgedCommits {
       return
         "its mark \(CompanionFile.mark(of: file)) is damaged, so missing commits go unnoticed"
     }
-    let log = LogTable(database, path: file)
+    let log = LogTable(database)
     let revision = try log.lastRevision()
     let reason =
       "though acknowledged: its write-ahead log is damaged or missing, or the file is an old copy"

@@ -60,7 +60,7 @@ final class DurableWriter {
 
   /// Makes changes in one transaction, and returns once it is on the disk.
   ///
-  /// - Throws: Any error of the body, with nothing stored, and errors of the database as
+  /// - Throws: Any error of the body, with nothing stored, and errors of the database and damage as
   ///   ``StoreError``. Unless an error of the database is a refusal, such as a full disk, the
   ///   writer is finished.
   func write(_ body: (Database) throws -> Void) throws {
@@ -71,6 +71,8 @@ final class DurableWriter {
       if checkpointPages != nil { copyLongLog() }
     } catch let error as DatabaseError {
       throw failure(of: queue, error)
+    } catch let error as DamagedData {
+      throw StoreError(error, at: path)
     }
   }
 
@@ -318,7 +320,6 @@ struct StoreConnections {
     try Self.limitPages(of: maintainer, options: options)
     folder = try LogFolder(
       maintainer,
-      path: file,
       changesPerTurn: options.foldChangesPerTurn,
       pagesPerChange: options.foldPagesPerChange,
       mark: options.logMark

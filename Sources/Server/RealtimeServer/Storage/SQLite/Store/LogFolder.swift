@@ -26,7 +26,6 @@ final class LogFolder {
   private static let movedBytes = 1_024
 
   private let connection: DatabaseQueue
-  private let path: String
   /// The approximate number of rows that one transaction changes.
   private let changesPerTurn: Int
   /// The number of pages for each row from which changes are known to be near long rows.
@@ -49,28 +48,22 @@ final class LogFolder {
   ///
   /// - Parameters:
   ///   - connection: A connection that is used for nothing else.
-  ///   - path: The file that errors name.
   ///   - changesPerTurn: The approximate number of rows that one transaction changes.
   ///   - pagesPerChange: The number of pages looked at for each row from which long rows are moved.
   ///   - mark: How far an observer has read the log, or nil without an observer.
-  /// - Throws: An error of the database, or ``StoreError`` when the state of the store is missing.
+  /// - Throws: An error of the database, or ``DamagedData`` when the state of the store is missing.
   init(
     _ connection: DatabaseQueue,
-    path: String,
     changesPerTurn: Int,
     pagesPerChange: Int,
     mark: LogMark?
   ) throws {
     self.connection = connection
-    self.path = path
     self.changesPerTurn = changesPerTurn
     self.pagesPerChange = pagesPerChange
     self.mark = mark
     let (progress, revision) = try connection.read { database in
-      (
-        try FoldTable(database, path: path).progress(),
-        try LogTable(database, path: path).lastRevision()
-      )
+      (try FoldTable(database).progress(), try LogTable(database).lastRevision())
     }
     target = progress.target
     unread = revision
@@ -86,10 +79,8 @@ final class LogFolder {
     guard let unread else { return }
     var waiting = CoalescedChanges()
     try connection.read { database in
-      guard target < unread else { return }
-      try LogTable(database, path: path).forEachBatch(after: target) { commits in
+      try LogTable(database).forEachBatch(after: target, through: unread) { commits in
         for commit in commits { waiting.add(commit.changes) }
-        return (commits.last?.revision ?? 0) < unread
       }
     }
     self.waiting = waiting
@@ -131,13 +122,13 @@ final class LogFolder {
     case .idle: return false
     case .folding(let progress, let changes?): phase = try fold(changes, from: progress)
     case .folding(let progress, nil):
-      let changes = try connection.read { try LogTable($0, path: path).changes(of: progress) }
+      let changes = try connection.read { try LogTable($0).changes(of: progress) }
       phase = .folding(progress, changes: changes)
     case .removing(let revision):
       // Batches that the observer has not read are removed by a later fold.
       let last = mark.map { min(revision, $0.revision) } ?? revision
       let isDone = try connection.write {
-        try LogTable($0, path: path).removeBatches(through: last, byteLimit: Self.removedBytes)
+        try LogTable($0).removeBatches(through: last, byteLimit: Self.removedBytes)
       }
       if isDone { phase = .idle }
     }
@@ -177,7 +168,7 @@ final class LogFolder {
         isDone
         ? FoldProgress(revision: progress.target)
         : FoldProgress(revision: progress.revision, target: progress.target, applied: applied)
-      try FoldTable(database, path: path).save(next, addingRows: nodes.addedRows)
+      try FoldTable(database).save(next, addingRows: nodes.addedRows)
       return isDone ? .removing(through: progress.target) : .folding(next, changes: changes)
     }
   }

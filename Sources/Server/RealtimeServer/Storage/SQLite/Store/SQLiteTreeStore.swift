@@ -88,9 +88,9 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     let opened = try StoreError.translating(at: file) {
       let connections = try StoreConnections(to: file, lock: lock, options: options)
       let (position, hasLog) = try connections.writer.queue.write { database in
-        let log = LogTable(database, path: file)
-        try LedgerTable(database, path: file).removeEntries(before: now - options.ledgerAge)
-        try FoldTable(database, path: file).countRows()
+        let log = LogTable(database)
+        try SideTables(database).removeLedgerEntries(before: now - options.ledgerAge)
+        try FoldTable(database).countRows()
         return (try log.position(), try log.size().batches > 0)
       }
       return (connections: connections, position: position, hasLog: hasLog)
@@ -117,7 +117,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       let tree = try queue.read { database in
         let rows = try NodeTable(database).rowCount()
         options.report(.loading(directory: directory.path, rows: rows))
-        return try StoredTree(reading: database, path: file, rows: rows)
+        return try StoredTree(reading: database, rows: rows)
       }
       options.report(.loaded(directory: directory.path, revision: tree.revision))
       return tree
@@ -169,17 +169,11 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
         )
       }
     }
-    let file = directory.database
     try writer.write { database in
-      if let last = batch.commits.last {
-        try LogTable(database, path: file).append(payload, revision: last.revision)
-      }
-      let ledger = LedgerTable(database, path: file)
-      for entry in batch.ledger { try ledger.save(entry) }
-      let sessions = SessionTable(database, path: file)
-      for session in batch.sessions { try sessions.save(session) }
-      if let rules = batch.rules { try RulesTable(database, path: file).save(rules) }
-      if batch.commits.isEmpty { try LogTable(database, path: file).countBatchWithoutCommits() }
+      let log = LogTable(database)
+      if let last = batch.commits.last { try log.append(payload, revision: last.revision) }
+      try SideTables(database).save(batch)
+      if batch.commits.isEmpty { try log.countBatchWithoutCommits() }
     }
     mark.note(batch.commits.last?.revision, payload: payload)
     guard let last = batch.commits.last else { return }
@@ -200,24 +194,23 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   ///   - beside: Changes other tables in the same transaction.
   ///   - body: Changes the node table.
   /// - Returns: The revision of the commit.
-  /// - Throws: Any error of the closures, and errors of the database as ``StoreError``.
+  /// - Throws: Any error of the closures, and errors of the database and damage as ``StoreError``.
   @discardableResult
   func commitDirectly(
     as number: Int64? = nil,
     beside: (Database) throws -> Void = { _ in },
     _ body: (NodeTable) throws -> Void
   ) throws -> Int64 {
-    let file = directory.database
-    return try maintenance.sync {
+    try maintenance.sync {
       try turns.sync {
         let connections = try opened()
         let revision = number ?? lastRevision + 1
         try connections.writer.write { database in
-          try LogTable(database, path: file).foldAll()
+          try LogTable(database).foldAll()
           let nodes = NodeTable(database)
           try body(nodes)
           try beside(database)
-          try FoldTable(database, path: file)
+          try FoldTable(database)
             .save(FoldProgress(revision: revision), addingRows: nodes.addedRows)
         }
         lastRevision = revision
@@ -265,14 +258,9 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   ///
   /// - Throws: ``StoreError``; the log keeps what could not be folded.
   package func fold() throws(StoreError) {
-    let result = maintenance.sync { () -> Result<Void, StoreError> in
-      do throws(StoreError) {
-        return .success(try foldWithinMaintenance())
-      } catch {
-        return .failure(error)
-      }
+    try StoreError.translating(at: directory.database) {
+      try maintenance.sync(execute: foldWithinMaintenance)
     }
-    try result.get()
   }
 
   private func foldWithinMaintenance() throws(StoreError) {
@@ -359,21 +347,20 @@ extension StoredTree {
   ///
   /// - Parameters:
   ///   - database: A connection within a transaction.
-  ///   - path: The file that errors name.
   ///   - rows: The number of rows in the node table.
-  /// - Throws: An error of the database, or ``StoreError`` for damaged data.
-  init(reading database: Database, path: String, rows: Int) throws {
-    try FoldTable(database, path: path).checkRows(rows)
-    let log = LogTable(database, path: path)
+  /// - Throws: An error of the database, or ``DamagedData``.
+  init(reading database: Database, rows: Int) throws {
+    try FoldTable(database).checkRows(rows)
+    let log = LogTable(database)
+    let sides = SideTables(database)
     var root = try NodeTable(database).load()
     try log.forEachMissingChange { root.update(at: $0.path, to: $0.node) }
-    let ledger = try LedgerTable(database, path: path).load()
     self.init(
       root: root,
       revision: try log.lastRevision(),
-      ledger: ledger,
-      sessions: try SessionTable(database, path: path).load(),
-      rules: try RulesTable(database, path: path).load()
+      ledger: try sides.ledger(),
+      sessions: try sides.sessions(),
+      rules: try sides.rules()
     )
   }
 }

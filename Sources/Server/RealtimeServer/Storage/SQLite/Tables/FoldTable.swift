@@ -7,19 +7,15 @@ import GRDB
 /// applied.
 struct FoldTable {
   private let database: Database
-  private let path: String
 
-  init(_ database: Database, path: String) {
-    self.database = database
-    self.path = path
-  }
+  init(_ database: Database) { self.database = database }
 
   func progress() throws -> FoldProgress {
     // A file that is only read has the columns of the version that wrote it.
     let isNew = try database.columns(in: "state").count > 1
     let columns = isNew ? "folded_revision, target_revision, applied_changes" : "folded_revision"
     guard let row = try Row.fetchOne(database, sql: "SELECT \(columns) FROM state") else {
-      throw StoreError.damaged(path, because: "its state is missing")
+      throw DamagedData("its state is missing")
     }
     let revision = try row.decode(Int64.self, atIndex: 0)
     guard isNew else { return FoldProgress(revision: revision) }
@@ -80,12 +76,9 @@ struct FoldTable {
   /// Checks that no rows are missing.
   ///
   /// - Parameter count: The number of rows found.
-  /// - Throws: ``StoreError`` when the number is wrong.
+  /// - Throws: ``DamagedData`` when the number is wrong.
   func checkRows(_ count: Int) throws {
     guard let expected = try rowCount(), expected != count else { return }
-    throw StoreError.damaged(
-      path,
-      because: "it has \(count) data rows instead of \(expected)"
-    )
+    throw DamagedData("it has \(count) data rows instead of \(expected)")
   }
 }

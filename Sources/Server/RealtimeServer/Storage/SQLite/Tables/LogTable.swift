@@ -4,14 +4,10 @@ import GRDB
 import RealtimeCore
 
 /// The log of commits, one row for each batch; it holds at least those not yet in the node table.
-struct LogTable {
+struct LogTable: CommitLog {
   private let database: Database
-  private let path: String
 
-  init(_ database: Database, path: String) {
-    self.database = database
-    self.path = path
-  }
+  init(_ database: Database) { self.database = database }
 
   func append(_ payload: [UInt8], revision: Int64) throws {
     let insert = try database.cachedStatement(
@@ -20,27 +16,19 @@ struct LogTable {
     try insert.execute(arguments: [revision, Data(payload)])
   }
 
-  /// Calls a closure with each batch after a commit, in order, until the closure returns false.
-  func forEachBatch(
+  func forEachLogRow(
     after revision: Int64,
-    _ body: (_ commits: [Commit]) throws -> Bool
+    through last: Int64,
+    _ body: (Int64, [UInt8]) throws -> Void
   ) throws {
-    var expected = revision + 1
     let select = try database.cachedStatement(
-      sql: "SELECT revision, payload FROM log WHERE revision > ? ORDER BY revision"
+      sql: """
+        SELECT revision, payload FROM log WHERE revision > ? AND revision <= ? ORDER BY revision
+        """
     )
-    let rows = try Row.fetchCursor(select, arguments: [revision])
+    let rows = try Row.fetchCursor(select, arguments: [revision, last])
     while let row = try rows.next() {
-      let revision = try row.decode(Int64.self, atIndex: 0)
-      let payload = try row.decode(Data.self, atIndex: 1)
-      let commits = try decode(payload, revision: revision)
-      for commit in commits {
-        guard commit.revision == expected else {
-          throw StoreError.damaged(path, because: "commit \(expected) is missing")
-        }
-        expected += 1
-      }
-      guard try body(commits) else { return }
+      try body(row.decode(atIndex: 0), Array(row.decode(Data.self, atIndex: 1)))
     }
   }
 
@@ -53,37 +41,16 @@ struct LogTable {
       arguments: [revision]
     )
     return try row.map {
-      try decode($0.decode(Data.self, atIndex: 1), revision: $0.decode(Int64.self, atIndex: 0))
+      try BatchCoding.commits(
+        of: Array($0.decode(Data.self, atIndex: 1)),
+        endingWith: $0.decode(atIndex: 0)
+      )
     }?.first?.revision
   }
 
-  /// Calls a closure with the changes that turn the node table into the current tree.
+  /// Passes on the changes that turn the node table into the current tree.
   func forEachMissingChange(_ body: (Change) throws -> Void) throws {
-    let progress = try FoldTable(database, path: path).progress()
-    for change in try changes(of: progress).dropFirst(progress.applied) { try body(change) }
-    try forEachBatch(after: progress.target) { commits in
-      for change in commits.lazy.flatMap(\.changes) { try body(change) }
-      return true
-    }
-  }
-
-  /// All changes of a fold in progress, including those that have been applied.
-  func changes(of progress: FoldProgress) throws -> [Change] {
-    guard progress.revision < progress.target else { return [] }
-    var coalesced = CoalescedChanges()
-    try forEachBatch(after: progress.revision) { commits in
-      for commit in commits { coalesced.add(commit.changes) }
-      return (commits.last?.revision ?? 0) < progress.target
-    }
-    return coalesced.changes
-  }
-
-  private func decode(_ payload: Data, revision: Int64) throws(StoreError) -> [Commit] {
-    do throws(BinaryReader.Failure) {
-      return try BatchCoding.decode(Array(payload), revision: revision)
-    } catch {
-      throw StoreError.damaged(path, because: "commit \(revision) is damaged: \(error.reason)")
-    }
+    try forEachUnfolded(after: FoldTable(database).progress(), body)
   }
 
   // MARK: Checksums
@@ -123,13 +90,13 @@ struct LogTable {
 
   /// The last commit of all, whether folded or not.
   func lastRevision() throws -> Int64 {
-    let folded = try FoldTable(database, path: path).progress().revision
+    let folded = try FoldTable(database).progress().revision
     return try max(folded, Int64.fetchOne(database, sql: "SELECT MAX(revision) FROM log") ?? 0)
   }
 
   /// The number and total size of the batches that are not yet in the node table.
   func size() throws -> (batches: Int, bytes: Int) {
-    let folded = try FoldTable(database, path: path).progress().revision
+    let folded = try FoldTable(database).progress().revision
     let row = try Row.fetchOne(
       database,
       sql: "SELECT COUNT(*), COALESCE(SUM(LENGTH(payload)), 0) FROM log WHERE revision > ?",
@@ -146,8 +113,7 @@ struct LogTable {
     let nodes = NodeTable(database)
     try forEachMissingChange { try nodes.apply($0) }
     try database.execute(sql: "DELETE FROM log")
-    try FoldTable(database, path: path)
-      .save(FoldProgress(revision: last), addingRows: nodes.addedRows)
+    try FoldTable(database).save(FoldProgress(revision: last), addingRows: nodes.addedRows)
   }
 
   /// Copies the node table, for this connection only, and folds the whole log into the copy.

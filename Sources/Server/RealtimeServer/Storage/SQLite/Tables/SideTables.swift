@@ -2,18 +2,26 @@ import Foundation
 import GRDB
 import RealtimeCore
 
-/// For each client, the number up to which its writes have been handled.
-struct LedgerTable {
+/// What a store keeps beside the tree: the ledger, the scheduled writes and the security rules.
+struct SideTables {
   private let database: Database
-  private let path: String
 
-  init(_ database: Database, path: String) {
-    self.database = database
-    self.path = path
+  init(_ database: Database) { self.database = database }
+
+  /// Saves what a batch brings beside its commits.
+  func save(_ batch: CommitBatch) throws {
+    for entry in batch.ledger { try save(entry) }
+    for session in batch.sessions { try save(session) }
+    if let rules = batch.rules {
+      try database.cachedStatement(sql: "INSERT OR REPLACE INTO rules (id, source) VALUES (1, ?)")
+        .execute(arguments: [Data(RulesCoding.encode(rules))])
+    }
   }
 
+  // MARK: Ledger
+
   /// Replaces the entry of a client, or deletes it if its number is negative.
-  func save(_ entry: LedgerEntry) throws {
+  private func save(_ entry: LedgerEntry) throws {
     let owner = Data(entry.owner.text.utf8)
     let client = Data(entry.client.utf8)
     guard entry.upTo >= 0 else {
@@ -32,7 +40,8 @@ struct LedgerTable {
     )
   }
 
-  func load() throws -> [LedgerEntry] {
+  /// For each client, the number up to which its writes have been handled.
+  func ledger() throws -> [LedgerEntry] {
     // A file that is only read has the tables of the version that wrote it.
     let hasOwners = try database.columns(in: "ledger").contains { $0.name == "owner" }
     let owner = hasOwners ? "owner" : "x''"
@@ -40,45 +49,29 @@ struct LedgerTable {
       SELECT client, up_to, refused, last_seen, \(owner) AS owner FROM ledger ORDER BY owner, client
       """
     return try Row.fetchAll(database, sql: sql).map { row in
-      let client = try row.decode(Data.self, atIndex: 0)
-      let text = try row.decode(Data.self, atIndex: 4)
-      guard let owner = WriteOwner(text: String(decoding: text, as: UTF8.self)) else {
-        throw StoreError.damaged(path, because: "the ledger is damaged")
-      }
-      guard let refused = try LedgerCoding.refusals(row.decode(atIndex: 2)) else {
-        throw StoreError.damaged(path, because: "the ledger is damaged")
-      }
-      return LedgerEntry(
-        owner: owner,
-        client: String(decoding: client, as: UTF8.self),
-        upTo: try row.decode(atIndex: 1),
-        refused: refused,
-        lastSeen: try row.decode(atIndex: 3)
+      try LedgerCoding.entry(
+        owner: String(decoding: row.decode(Data.self, atIndex: 4), as: UTF8.self),
+        client: String(decoding: row.decode(Data.self, atIndex: 0), as: UTF8.self),
+        upTo: row.decode(atIndex: 1),
+        refused: row.decode(atIndex: 2),
+        lastSeen: row.decode(atIndex: 3)
       )
     }
   }
 
-  func removeEntries(before time: Int64) throws {
+  /// Forgets the clients that have not written since a time.
+  func removeLedgerEntries(before time: Int64) throws {
     try database.execute(sql: "DELETE FROM ledger WHERE last_seen < ?", arguments: [time])
   }
-}
 
-/// What connections have scheduled for their disconnects: a row for each connection and each write.
-///
-/// Unlike commits, these contain unresolved server values, so nodes are stored as the JSON that
-/// clients write. Earlier versions stored the writes of a connection in its own row.
-struct SessionTable {
-  private let database: Database
-  private let path: String
-
-  init(_ database: Database, path: String) {
-    self.database = database
-    self.path = path
-  }
+  // MARK: Sessions
 
   /// Updates what a connection has scheduled, or deletes it when nothing is left.
-  func save(_ update: SessionUpdate) throws {
-    if update.replaces { try removeWrites(of: update.id) }
+  private func save(_ update: SessionUpdate) throws {
+    if update.replaces {
+      try database.cachedStatement(sql: "DELETE FROM scheduled WHERE session = ?")
+        .execute(arguments: [update.id])
+    }
     if update.isEnd {
       return try database.cachedStatement(sql: "DELETE FROM sessions WHERE id = ?")
         .execute(arguments: [update.id])
@@ -100,90 +93,42 @@ struct SessionTable {
     for path in update.withdrawn { try save(nil, at: path, of: update.id) }
   }
 
-  /// All sessions, in ascending order of their numbers.
-  func load() throws -> [StoredSession] {
-    // A file that is only read has the tables of the version that wrote it.
-    guard try database.tableExists("sessions") else { return [] }
-    let rows = try Row.fetchAll(database, sql: "SELECT id, changes FROM sessions ORDER BY id")
-    var sessions = try rows.map { row in
-      let id = try row.decode(Int64.self, atIndex: 0)
-      let bytes = try row.decode(Data.self, atIndex: 1)
-      return try decoding(session: id) { try SessionCoding.session(id, from: Array(bytes)) }
-    }
-    guard try database.tableExists("scheduled") else { return sessions }
-    let positions = Dictionary(uniqueKeysWithValues: zip(sessions.map(\.id), sessions.indices))
-    let writes = try Row.fetchCursor(database, sql: "SELECT session, path, value FROM scheduled")
-    while let row = try writes.next() {
-      let id = try row.decode(Int64.self, atIndex: 0)
-      let location = try row.decode(Data.self, atIndex: 1)
-      let value = try row.decode(Data.self, atIndex: 2)
-      try decoding(session: id) {
-        guard let position = positions[id] else {
-          throw BinaryReader.Failure(reason: "the session is missing")
-        }
-        let path = Path(wire: String(decoding: location, as: UTF8.self))
-        if let node = try SessionCoding.node(Array(value), at: path) {
-          sessions[position].changes.append(Change(path, to: node))
-        } else {
-          sessions[position].withdrawn.append(path)
-        }
-      }
-    }
-    return sessions
-  }
-
-  private func decoding<Value>(session id: Int64, _ body: () throws -> Value) throws -> Value {
-    do {
-      return try body()
-    } catch {
-      throw StoreError.damaged(
-        path,
-        because: "the scheduled writes of session \(id) are damaged: \(error)"
-      )
-    }
-  }
-
-  // MARK: Writes
-
-  private func removeWrites(of session: Int64) throws {
-    try database.cachedStatement(sql: "DELETE FROM scheduled WHERE session = ?")
-      .execute(arguments: [session])
-  }
-
   /// Stores a write; nil means that a write scheduled above is withdrawn at this path.
   private func save(_ node: Node?, at path: Path, of session: Int64) throws {
     try database.cachedStatement(
       sql: "INSERT OR REPLACE INTO scheduled (session, path, value) VALUES (?, ?, ?)"
     ).execute(arguments: [session, Data(path.wireText.utf8), Data(SessionCoding.encode(node))])
   }
-}
 
-/// The source of the security rules as last set: one row, or none if rules were never set.
-struct RulesTable {
-  private let database: Database
-  private let path: String
-
-  init(_ database: Database, path: String) {
-    self.database = database
-    self.path = path
+  /// What connections have scheduled for their disconnects, in ascending order of their numbers.
+  func sessions() throws -> [StoredSession] {
+    // A file that is only read has the tables of the version that wrote it.
+    guard try database.tableExists("sessions") else { return [] }
+    var found = SessionRows()
+    let rows = try Row.fetchCursor(database, sql: "SELECT id, changes FROM sessions ORDER BY id")
+    while let row = try rows.next() {
+      try found.add(row.decode(atIndex: 0), from: Array(row.decode(Data.self, atIndex: 1)))
+    }
+    guard try database.tableExists("scheduled") else { return found.sessions }
+    let writes = try Row.fetchCursor(database, sql: "SELECT session, path, value FROM scheduled")
+    while let row = try writes.next() {
+      try found.addWrite(
+        of: row.decode(atIndex: 0),
+        at: String(decoding: row.decode(Data.self, atIndex: 1), as: UTF8.self),
+        from: Array(row.decode(Data.self, atIndex: 2))
+      )
+    }
+    return found.sessions
   }
 
-  /// Replaces the source.
-  func save(_ source: String) throws {
-    try database.cachedStatement(sql: "INSERT OR REPLACE INTO rules (id, source) VALUES (1, ?)")
-      .execute(arguments: [Data(RulesCoding.encode(source))])
-  }
+  // MARK: Rules
 
-  /// The source, or nil if it was never set.
-  func load() throws -> String? {
+  /// The source of the security rules as last set, or nil if they were never set.
+  func rules() throws -> String? {
     // A file that is only read has the tables of the version that wrote it.
     guard try database.tableExists("rules"),
       let bytes = try Data.fetchOne(database, sql: "SELECT source FROM rules")
     else { return nil }
-    do throws(BinaryReader.Failure) {
-      return try RulesCoding.decode(Array(bytes))
-    } catch {
-      throw StoreError.damaged(path, because: "the security rules are damaged: \(error.reason)")
-    }
+    return try RulesCoding.decode(Array(bytes))
   }
 }

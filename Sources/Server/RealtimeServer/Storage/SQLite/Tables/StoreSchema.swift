@@ -17,27 +17,36 @@ enum StoreSchema {
   }
 
   /// Identifies the content of a database without changing anything.
-  static func identify(_ database: Database, path: String) throws -> Content {
+  static func identify(_ database: Database) throws -> Content {
+    let kind = (id: applicationID, version: version)
+    let other = "it is the SQLite database of another program"
+    return try isNew(database, otherwiseOf: kind, butFor: other) ? .nothing : .store
+  }
+
+  /// Whether a database has no content; if it has, it must be of a kind and not of a newer version.
+  ///
+  /// - Throws: ``DamagedData`` when it is not, which says so as given for another kind.
+  static func isNew(
+    _ database: Database,
+    otherwiseOf kind: (id: Int32, version: Int32),
+    butFor other: String
+  ) throws -> Bool {
     let id = try Int32.fetchOne(database, sql: "PRAGMA application_id") ?? 0
     let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-    if id == 0, version == 0, try isEmpty(database) { return .nothing }
-    guard id == applicationID else {
-      throw StoreError.damaged(path, because: "it is the SQLite database of another program")
-    }
-    guard version <= Self.version else {
-      throw StoreError.damaged(
-        path,
-        because:
-          "it was written by a newer version of this program (format \(version), here \(Self.version))"
+    if id == 0, version == 0, try isEmpty(database) { return true }
+    guard id == kind.id else { throw DamagedData(other) }
+    guard version <= kind.version else {
+      throw DamagedData(
+        "it was written by a newer version of this program (format \(version), here \(kind.version))"
       )
     }
-    return .store
+    return false
   }
 
   /// Whether a database has no content.
   ///
   /// A first start that was interrupted may have left the empty table of migrations.
-  static func isEmpty(_ database: Database) throws -> Bool {
+  private static func isEmpty(_ database: Database) throws -> Bool {
     let tables = try Set(String.fetchAll(database, sql: "SELECT tbl_name FROM sqlite_master"))
     if tables == ["grdb_migrations"] {
       return try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM grdb_migrations") == 0
@@ -49,14 +58,14 @@ enum StoreSchema {
   static func identify(at path: String) throws {
     do {
       let reader = try openReader(path: path)
-      _ = try reader.read { try identify($0, path: path) }
+      _ = try reader.read(identify)
       try reader.close()
     } catch let error as DatabaseError
       where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK
     {
       // The first start was interrupted; only a connection that may write can roll it back.
       let queue = try DatabaseQueue(path: path)
-      _ = try queue.read { try identify($0, path: path) }
+      _ = try queue.read(identify)
       try queue.close()
     }
   }

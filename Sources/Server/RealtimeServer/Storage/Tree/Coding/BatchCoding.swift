@@ -33,6 +33,24 @@ package enum BatchCoding {
     return commits
   }
 
+  /// The commits of a row, of which none may be damaged or missing.
+  static func commits(
+    of payload: [UInt8],
+    endingWith revision: Int64
+  ) throws(DamagedData) -> [Commit] {
+    let commits: [Commit]
+    do throws(BinaryReader.Failure) {
+      commits = try decode(payload, revision: revision)
+    } catch {
+      throw DamagedData("commit \(revision) is damaged: \(error.reason)")
+    }
+    for (commit, next) in zip(commits, commits.dropFirst())
+    where next.revision != commit.revision + 1 {
+      throw DamagedData("commit \(commit.revision + 1) is missing")
+    }
+    return commits
+  }
+
   /// The checksum at the end of a row.
   static func seal(of payload: [UInt8]) -> UInt64 {
     payload.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }

@@ -212,6 +212,24 @@ package struct BinaryReader {
   }
 }
 
+/// Stored data that differs from what was written.
+///
+/// It does not name the storage; whoever has opened that makes a ``StoreError`` of it.
+package struct DamagedData: Error, CustomStringConvertible {
+  /// What is wrong, and where in the storage.
+  package let description: String
+
+  /// Describes damage.
+  package init(_ description: String) { self.description = description }
+
+  /// Describes a failure to read the row at a path.
+  package init(key: ArraySlice<UInt8>, by failure: any Error) {
+    let rowPath = String(decoding: key, as: UTF8.self)
+    let reason = (failure as? BinaryReader.Failure)?.reason ?? "\(failure)"
+    description = "the data at /\(rowPath) is damaged: \(reason)"
+  }
+}
+
 extension ArraySlice<UInt8> {
   /// Whether the bytes are valid UTF-8.
   ///

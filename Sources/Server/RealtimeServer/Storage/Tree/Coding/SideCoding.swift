@@ -11,8 +11,28 @@ package enum LedgerCoding {
     return JSONValue.object(members).text
   }
 
+  /// Reads an entry from the columns of its row.
+  package static func entry(
+    owner: String,
+    client: String,
+    upTo: Int64,
+    refused: String,
+    lastSeen: Int64
+  ) throws(DamagedData) -> LedgerEntry {
+    guard let owner = WriteOwner(text: owner), let refused = refusals(refused) else {
+      throw DamagedData("the ledger is damaged")
+    }
+    return LedgerEntry(
+      owner: owner,
+      client: client,
+      upTo: upTo,
+      refused: refused,
+      lastSeen: lastSeen
+    )
+  }
+
   /// Parses the result of ``text(_:)``; nil for anything else.
-  package static func refusals(_ text: String) -> RefusedWrites? {
+  private static func refusals(_ text: String) -> RefusedWrites? {
     var refused = RefusedWrites()
     guard let members = (try? JSONParser.parse(text))?.members else { return nil }
     for member in members {
@@ -55,9 +75,7 @@ package enum SessionCoding {
   }
 
   /// Reads the row of a write at a path.
-  ///
-  /// - Throws: An error that tells why the row is damaged.
-  package static func node(_ bytes: [UInt8], at path: Path) throws -> Node? {
+  fileprivate static func node(_ bytes: [UInt8], at path: Path) throws -> Node? {
     var reader = try BinaryReader(sealed: bytes)
     guard try reader.count() > 0 else { return nil }
     return try node(&reader, at: path)
@@ -70,9 +88,7 @@ package enum SessionCoding {
   }
 
   /// Reads the row of a connection.
-  ///
-  /// - Throws: An error that tells why the row is damaged.
-  package static func session(_ id: Int64, from bytes: [UInt8]) throws -> StoredSession {
+  fileprivate static func session(_ id: Int64, from bytes: [UInt8]) throws -> StoredSession {
     var reader = try BinaryReader(sealed: bytes)
     var session = StoredSession(id: id, changes: [])
     for _ in 0..<(try reader.count()) {
@@ -92,6 +108,54 @@ package enum SessionCoding {
   }
 }
 
+/// Puts sessions together from the rows of connections and of their writes.
+package struct SessionRows {
+  /// The sessions, in the order of the rows of their connections.
+  package private(set) var sessions: [StoredSession] = []
+  private var positions: [Int64: Int] = [:]
+
+  /// Makes an empty list.
+  package init() {}
+
+  /// Adds the row of a connection.
+  package mutating func add(_ id: Int64, from bytes: [UInt8]) throws(DamagedData) {
+    let session = try Self.decoding(id) { try SessionCoding.session(id, from: bytes) }
+    positions[id] = sessions.count
+    sessions.append(session)
+  }
+
+  /// Adds the row of a write to the session of its connection, which has been added before.
+  package mutating func addWrite(
+    of id: Int64,
+    at location: String,
+    from bytes: [UInt8]
+  ) throws(DamagedData) {
+    let path = Path(wire: location)
+    let (position, node) = try Self.decoding(id) {
+      guard let position = positions[id] else {
+        throw BinaryReader.Failure(reason: "the session is missing")
+      }
+      return (position, try SessionCoding.node(bytes, at: path))
+    }
+    if let node {
+      sessions[position].changes.append(Change(path, to: node))
+    } else {
+      sessions[position].withdrawn.append(path)
+    }
+  }
+
+  private static func decoding<Value>(
+    _ session: Int64,
+    _ body: () throws -> Value
+  ) throws(DamagedData) -> Value {
+    do {
+      return try body()
+    } catch {
+      throw DamagedData("the scheduled writes of session \(session) are damaged: \(error)")
+    }
+  }
+}
+
 /// The source of the security rules with a checksum, since one changed character could allow what
 /// was forbidden.
 package enum RulesCoding {
@@ -104,8 +168,12 @@ package enum RulesCoding {
   }
 
   /// Reads the result of ``encode(_:)``.
-  package static func decode(_ bytes: [UInt8]) throws(BinaryReader.Failure) -> String {
-    var reader = try BinaryReader(sealed: bytes)
-    return try reader.text()
+  package static func decode(_ bytes: [UInt8]) throws(DamagedData) -> String {
+    do throws(BinaryReader.Failure) {
+      var reader = try BinaryReader(sealed: bytes)
+      return try reader.text()
+    } catch {
+      throw DamagedData("the security rules are damaged: \(error.reason)")
+    }
   }
 }

@@ -20,6 +20,19 @@ package enum NodeRow {
     return try decode(value, key: key, with: &builder)
   }
 
+  /// The node of a packed row; nil for a branch row.
+  package static func packedNode(
+    _ value: [UInt8],
+    at path: ArraySlice<UInt8>
+  ) throws(DamagedData) -> Node? {
+    do throws(BinaryReader.Failure) {
+      guard case .packed(let node) = try decode(value[...], key: path) else { return nil }
+      return node
+    } catch {
+      throw DamagedData(key: path, by: error)
+    }
+  }
+
   /// Reads a row with an empty builder, which can be reused for many rows.
   static func decode(
     _ value: ArraySlice<UInt8>,
@@ -106,19 +119,6 @@ package enum NodeRow {
       return fits
     }
     return fits
-  }
-}
-
-/// A row that differs from what was written.
-package struct DamagedRow: Error, CustomStringConvertible {
-  /// What is wrong with it, and its path.
-  package let description: String
-
-  /// Describes a failure to read the row at a path.
-  package init(key: ArraySlice<UInt8>, by failure: any Error) {
-    let rowPath = String(decoding: key, as: UTF8.self)
-    let reason = (failure as? BinaryReader.Failure)?.reason ?? "\(failure)"
-    description = "the data at /\(rowPath) is damaged: \(reason)"
   }
 }
 

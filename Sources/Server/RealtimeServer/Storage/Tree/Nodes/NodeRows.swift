@@ -26,7 +26,7 @@ package struct NodeRows: Sendable {
   ///
   /// - Parameter body: Receives the path of a row and its content; its failures count as damage to
   ///   the row.
-  /// - Throws: ``DamagedRow`` at the first damaged row, or any other error of the body.
+  /// - Throws: ``DamagedData`` at the first damaged row, or any other error of the body.
   package func forEachNode(
     _ body: (ArraySlice<UInt8>, BinaryReader.StoredNode) throws -> Void
   ) throws {
@@ -35,7 +35,7 @@ package struct NodeRows: Sendable {
       do {
         try body(path, try NodeRow.decode(value, key: path, with: &builder))
       } catch let failure as BinaryReader.Failure {
-        throw DamagedRow(key: path, by: failure)
+        throw DamagedData(key: path, by: failure)
       }
     }
   }
@@ -246,7 +246,7 @@ package final class RowDecoder: @unchecked Sendable {
 
   /// Waits for the last chunk and returns the tree.
   ///
-  /// - Throws: ``DamagedRow`` when a row is damaged.
+  /// - Throws: ``DamagedData`` when a row is damaged.
   package func finish() throws -> Node {
     try queue.sync {
       if let failure { throw failure }

@@ -25,7 +25,7 @@ package final class RowOverlay<Table: RowTable>: RowEditor {
 
   /// Applies changes in order.
   ///
-  /// - Throws: ``DamagedRow``, or an error of reading the table.
+  /// - Throws: ``DamagedData``, or an error of reading the table.
   package func apply(_ changes: [Change]) throws {
     let tree = RowTree(self)
     for first in stride(from: 0, to: changes.count, by: Self.width) {
@@ -64,23 +64,13 @@ package final class RowOverlay<Table: RowTable>: RowEditor {
   package func packedNode(_ path: ArraySlice<UInt8>) throws -> Node? {
     let (location, cleared) = find(path)
     switch location?.content {
-    case .row(let value): return try Self.packedNode(value, at: path)
+    case .row(let value): return try NodeRow.packedNode(value, at: path)
     case .removed: return nil
     case .untouched, nil: break
     }
     guard cleared == nil else { return nil }
     if known[path] == nil { try read([path]) }
-    guard let value = known[path] ?? nil else { return nil }
-    return try Self.packedNode(value, at: path)
-  }
-
-  private static func packedNode(_ value: [UInt8], at path: ArraySlice<UInt8>) throws -> Node? {
-    do throws(BinaryReader.Failure) {
-      guard case .packed(let node) = try NodeRow.decode(value[...], key: path) else { return nil }
-      return node
-    } catch {
-      throw DamagedRow(key: path, by: error)
-    }
+    return try (known[path] ?? nil).flatMap { try NodeRow.packedNode($0, at: path) }
   }
 
   /// The location of a path, and the path at or above it that was removed as a whole.

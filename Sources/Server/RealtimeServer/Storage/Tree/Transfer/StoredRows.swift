@@ -1,36 +1,29 @@
 /// The content of a store, with the tree as rows that are read one after another.
 package struct StoredRows {
-  /// Passes the rows in path order to a closure, one chunk at a time.
+  /// Reads the tree, keeping little of it in memory: passes its rows in path order to a closure, one
+  /// chunk at a time, and throws any error of the storage or of the closure.
   package typealias Reading = (_ body: (NodeRows) throws -> Void) throws -> Void
 
-  /// The number of the last commit.
-  package let revision: Int64
-  /// For each client, the number up to which its writes have been handled.
-  package let ledger: [LedgerEntry]
-  /// The writes that connections have scheduled for their disconnects.
-  package let sessions: [StoredSession]
-  /// The source of the security rules, or nil.
-  package let rules: String?
-  private let reading: Reading
+  /// Everything but the data, which is empty here.
+  package let beside: StoredTree
+  /// Reads the tree.
+  package let forEachChunk: Reading
 
   /// Describes content whose tree is read only on request.
-  package init(
-    revision: Int64,
-    ledger: [LedgerEntry],
-    sessions: [StoredSession],
-    rules: String?,
-    reading: @escaping Reading
-  ) {
-    self.revision = revision
-    self.ledger = ledger
-    self.sessions = sessions
-    self.rules = rules
-    self.reading = reading
+  package init(beside: StoredTree, forEachChunk: @escaping Reading) {
+    self.beside = beside
+    self.forEachChunk = forEachChunk
   }
+}
 
-  /// Reads the tree, keeping little of it in memory.
-  ///
-  /// - Parameter body: Receives the rows in path order.
-  /// - Throws: Any error of the storage or of the body.
-  package func forEachChunk(_ body: (NodeRows) throws -> Void) throws { try reading(body) }
+extension CommitBatch {
+  /// Makes a batch that stores what a tree has beside its data.
+  package init(beside tree: StoredTree) {
+    self.init(
+      commits: [],
+      ledger: tree.ledger,
+      sessions: tree.sessions.map { SessionUpdate($0) },
+      rules: tree.rules
+    )
+  }
 }
