@@ -28,11 +28,8 @@ final class LongRows {
   private let table: String
   /// The length of a value beyond which its row is long, in bytes.
   private let longBytes: Int
-  private let select: RowStatement
-  private let find: RowStatement
-  private let insert: RowStatement
-  private let remove: RowStatement
-  private let removeRange: RowStatement
+  /// The statements about the rows that have been moved.
+  let rows: RowStatements
 
   /// Measures the rows of a table with values of more than a number of bytes.
   ///
@@ -69,12 +66,7 @@ final class LongRows {
     self.database = database
     self.table = table
     self.longBytes = longBytes
-    func statement(_ sql: String) throws -> RowStatement { try RowStatement(database, sql: sql) }
-    select = try statement("SELECT value FROM \(name) WHERE path = ?")
-    find = try statement("SELECT 1 FROM \(name) WHERE path > ? AND path < ? LIMIT 1")
-    insert = try statement("INSERT INTO \(name) (path, value) VALUES (?, ?)")
-    remove = try statement("DELETE FROM \(name) WHERE path = ?")
-    removeRange = try statement("DELETE FROM \(name) WHERE path >= ? AND path < ?")
+    rows = try RowStatements(database, table: name)
   }
 
   /// Moves the rows back into the table.
@@ -87,24 +79,10 @@ final class LongRows {
     )
   }
 
-  func value(_ path: ArraySlice<UInt8>) throws -> [UInt8]? { try select.value(path) }
-
-  func hasRows(below path: ArraySlice<UInt8>) throws -> Bool {
-    try find.hasRow(path, RowPath.end(of: path))
-  }
-
   /// Inserts a row if it is long, and returns whether it is.
   func insertIfLong(_ value: ArraySlice<UInt8>, at path: ArraySlice<UInt8>) throws -> Bool {
     guard value.count > longBytes else { return false }
-    try insert.execute(path, value)
+    try rows.insert(value, at: path)
     return true
-  }
-
-  /// Removes a row, and returns how many there were.
-  func remove(_ path: ArraySlice<UInt8>) throws -> Int { try remove.execute(path) }
-
-  /// Removes the rows at a path and below it, and returns how many there were.
-  func removeAll(from path: ArraySlice<UInt8>) throws -> Int {
-    try removeRange.execute(path, RowPath.end(of: path))
   }
 }

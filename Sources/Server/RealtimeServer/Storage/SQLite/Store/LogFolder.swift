@@ -175,8 +175,8 @@ final class LogFolder {
 
   private func measuredLongRows() throws -> LongRows.Extent {
     if let longRows { return longRows }
-    let extent = try connection.read { database in
-      try NodeTable(database).extentOfRows(longerThan: Self.longBytes)
+    let extent = try connection.read {
+      try LongRows.extent(of: NodeTable.name, longerThan: Self.longBytes, $0)
     }
     longRows = extent
     return extent
