@@ -6,7 +6,7 @@ package import RealtimeServer
 ///
 /// Anyone who can read the tables can sign in as any user, so only the role of the servers should
 /// be allowed to.
-package final class PostgresIdentityStore: MovableIdentityStore {
+package final class PostgresIdentityStore: TableIdentityStore {
   private let port: PostgresPort
   private let origin: String
   private let options: PostgresStoreOptions
@@ -29,62 +29,14 @@ package final class PostgresIdentityStore: MovableIdentityStore {
 
   // MARK: Reading
 
-  private func bytes(_ text: String) -> PostgresValue { IdentityStatements.bytes(text) }
-
-  package func account(_ uid: String, in database: String) throws -> Account? {
-    let rows = try port.query(
-      "SELECT body FROM hearth.accounts WHERE database = $1 AND uid = $2",
-      with: [bytes(database), bytes(uid)]
-    )
-    return rows.count == 0 ? nil : try account(rows, row: 0)
-  }
-
-  package func account(of email: EmailAddress, in database: String) throws -> Account? {
-    let rows = try port.query(
-      "SELECT body FROM hearth.accounts WHERE database = $1 AND email = $2",
-      with: [bytes(database), bytes(email.text)]
-    )
-    return rows.count == 0 ? nil : try account(rows, row: 0)
-  }
-
-  package func accounts(in database: String, after uid: String?, limit: Int) throws -> [Account] {
-    let rows = try port.query(
-      "SELECT body FROM hearth.accounts WHERE database = $1 AND uid > $2 ORDER BY uid LIMIT $3",
-      with: [bytes(database), bytes(uid ?? ""), .integer(Int64(limit))]
-    )
-    return try (0..<rows.count).map { try account(rows, row: $0) }
-  }
-
-  package func session(ofToken hash: [UInt8]) throws -> RefreshRecord? {
-    let rows = try port.query(
-      """
-      SELECT s.body, t.replaced FROM hearth.tokens t JOIN hearth.sign_ins s ON s.id = t.sign_in
-      WHERE t.hash = $1
-      """,
-      with: [.bytes(hash)]
-    )
-    guard rows.count > 0 else { return nil }
-    return RefreshRecord(
-      session: try session(rows, row: 0, column: 0),
-      replaced: rows.isNull(0, column: 1) ? nil : rows.integer(0, column: 1)
-    )
-  }
-
-  package func code(_ hash: [UInt8]) throws -> OneTimeCode? {
-    let rows = try port.query("SELECT body FROM hearth.codes WHERE hash = $1", with: [.bytes(hash)])
-    return rows.count == 0 ? nil : try code(rows, row: 0, column: 0)
-  }
-
-  package func revocations(since second: Int64) throws -> [TokenAuthority.Revocation] {
-    let rows = try port.query(
-      "SELECT database, uid, valid_since FROM hearth.revocations WHERE valid_since > $1",
-      with: [.integer(second)]
-    )
-    return (0..<rows.count).map { row in
-      TokenAuthority.Revocation(
-        database: rows.text(row, column: 0),
-        uid: rows.text(row, column: 1),
-        validSince: rows.integer(row, column: 2)
+  package func read<Value>(
+    _ body: (IdentityReader) throws -> Value
+  ) throws(StoreError) -> Value {
+    try StoreError.translating(at: origin) {
+      try body(
+        IdentityReader(.postgres) { [port] sql, values in
+          try port.query(sql, with: values.map { PostgresValue($0) })
+        }
       )
     }
   }
@@ -94,68 +46,67 @@ package final class PostgresIdentityStore: MovableIdentityStore {
       "SELECT body FROM hearth.secrets WHERE name = $1",
       with: [.text(file.rawValue)]
     )
-    return rows.count == 0 ? nil : try json(rows, row: 0, column: 0)
-  }
-
-  // MARK: Decoding
-
-  private func json(_ rows: PostgresRows, row: Int, column: Int) throws(StoreError) -> JSONValue {
-    guard let json = try? JSONParser.parse(rows.bytes(row, column: column)) else {
-      throw .damaged(origin, because: "an account row cannot be read")
+    guard rows.count > 0 else { return nil }
+    guard let json = try? JSONParser.parse(rows.bytes(0, column: 0)) else {
+      throw StoreError.damaged(origin, because: "an account row cannot be read")
     }
     return json
   }
 
-  private func account(_ rows: PostgresRows, row: Int) throws(StoreError) -> Account {
-    guard let account = Account(json: try json(rows, row: row, column: 0)) else {
-      throw .damaged(origin, because: "an account cannot be read")
-    }
-    return account
-  }
-
-  private func session(
-    _ rows: PostgresRows,
-    row: Int,
-    column: Int
-  ) throws(StoreError) -> SignInSession {
-    guard let session = SignInSession(json: try json(rows, row: row, column: column)) else {
-      throw .damaged(origin, because: "a session cannot be read")
-    }
-    return session
-  }
-
-  private func code(
-    _ rows: PostgresRows,
-    row: Int,
-    column: Int
-  ) throws(StoreError) -> OneTimeCode {
-    guard let code = OneTimeCode(json: try json(rows, row: row, column: column)) else {
-      throw .damaged(origin, because: "a code cannot be read")
-    }
-    return code
-  }
-
   // MARK: Writing
 
-  package func apply(_ changes: [IdentityChange]) throws {
+  private func write(
+    _ body: (PostgresConnection, Duration) throws(PostgresFailure) -> Void
+  ) throws(StoreError) {
     let limit = options.leaseLimit
-    try port.transact { connection throws(PostgresFailure) in
-      let statements = IdentityStatements(connection, within: limit)
-      for change in changes { try statements.apply(change) }
+    try port.transact { connection throws(PostgresFailure) in try body(connection, limit) }
+  }
+
+  package func apply(_ changes: [IdentityChange]) throws {
+    try write { connection, limit throws(PostgresFailure) in
+      let writer = IdentityWriter(connection, within: limit)
+      for change in changes { try writer.apply(change) }
+    }
+  }
+
+  package func restore(_ contents: IdentityContents) throws {
+    guard try self.contents() == IdentityContents() else {
+      throw StoreError(.failed, description: "\(origin): it already has accounts or keys")
+    }
+    try write { connection, limit throws(PostgresFailure) in
+      try IdentityWriter(connection, within: limit).add(contents)
+      for (file, json) in contents.secrets {
+        try Self.set(file, to: json, through: connection, within: limit)
+      }
     }
   }
 
   package func setSecret(_ file: SecretFile, to json: JSONValue) throws {
-    let limit = options.leaseLimit
-    try port.transact { connection throws(PostgresFailure) in
-      try IdentityStatements(connection, within: limit).setSecret(file, to: json)
+    try write { connection, limit throws(PostgresFailure) in
+      try Self.set(file, to: json, through: connection, within: limit)
     }
+  }
+
+  private static func set(
+    _ file: SecretFile,
+    to json: JSONValue,
+    through connection: PostgresConnection,
+    within limit: Duration
+  ) throws(PostgresFailure) {
+    try connection.query(
+      """
+      INSERT INTO hearth.secrets (name, body) VALUES ($1, $2)
+      ON CONFLICT (name) DO UPDATE SET body = excluded.body
+      """,
+      with: [.text(file.rawValue), .bytes(Array(json.text.utf8))],
+      within: limit
+    )
   }
 
   package func addSecret(_ file: SecretFile, holding json: JSONValue) throws -> JSONValue {
     _ = try port.query(
       "INSERT INTO hearth.secrets (name, body) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
-      with: [.text(file.rawValue), bytes(json.text)]
+      with: [.text(file.rawValue), .bytes(Array(json.text.utf8))]
     )
     guard let known = try secret(file) else {
       throw StoreError(
@@ -167,56 +118,26 @@ package final class PostgresIdentityStore: MovableIdentityStore {
   }
 
   package func close() throws { port.close() }
+}
 
-  // MARK: Moving
-
-  package func contents() throws -> IdentityContents {
-    var contents = IdentityContents()
-    let accounts = try port.query("SELECT body FROM hearth.accounts ORDER BY database, uid")
-    contents.accounts = try (0..<accounts.count).map { try account(accounts, row: $0) }
-    let sessions = try port.query("SELECT body, used, id FROM hearth.sign_ins ORDER BY number")
-    for row in 0..<sessions.count {
-      let tokens = try port.query(
-        "SELECT hash, replaced FROM hearth.tokens WHERE sign_in = $1 ORDER BY number",
-        with: [.bytes(sessions.bytes(row, column: 2))]
-      )
-      contents.sessions.append(
-        IdentityContents.SignIn(
-          session: try session(sessions, row: row, column: 0),
-          used: sessions.integer(row, column: 1),
-          tokens: (0..<tokens.count).map {
-            IdentityContents.Token(
-              hash: tokens.bytes($0, column: 0),
-              replaced: tokens.isNull($0, column: 1) ? nil : tokens.integer($0, column: 1)
-            )
-          }
-        )
-      )
+extension IdentityWriter<PostgresFailure> {
+  init(_ connection: PostgresConnection, within limit: Duration) {
+    self.init(.postgres) { sql, values throws(PostgresFailure) in
+      try connection.query(sql, with: values.map { PostgresValue($0) }, within: limit)
     }
-    let codes = try port.query("SELECT hash, body FROM hearth.codes")
-    for row in 0..<codes.count {
-      contents.codes[codes.bytes(row, column: 0)] = try code(codes, row: row, column: 1)
-    }
-    contents.revocations = try revocations(since: .min)
-    for file in SecretFile.allCases { contents.secrets[file] = try secret(file) }
-    return contents
   }
+}
 
-  package func restore(_ contents: IdentityContents) throws {
-    guard try self.contents() == IdentityContents() else {
-      throw StoreError(.failed, description: "\(origin): it already has accounts or keys")
-    }
-    let limit = options.leaseLimit
-    try port.transact { connection throws(PostgresFailure) in
-      let statements = IdentityStatements(connection, within: limit)
-      for account in contents.accounts { try statements.apply(.save(account)) }
-      for session in contents.sessions {
-        try statements.add(session.session, used: session.used)
-        for token in session.tokens { try statements.add(token, to: session.session.id) }
+extension PostgresRows: IdentityRows {}
+
+extension PostgresValue {
+  fileprivate init(_ value: IdentityValue) {
+    self =
+      switch value {
+      case .integer(let number): .integer(number)
+      case .text(let text): .text(text)
+      case .bytes(let bytes): .bytes(bytes)
+      case .noBytes: .noBytes
       }
-      for (hash, code) in contents.codes { try statements.apply(.addCode(code, hash: hash)) }
-      for note in contents.revocations { try statements.apply(.revoke(note)) }
-      for (file, json) in contents.secrets { try statements.setSecret(file, to: json) }
-    }
   }
 }

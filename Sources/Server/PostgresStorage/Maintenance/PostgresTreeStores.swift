@@ -221,7 +221,7 @@ package final class PostgresTreeStores: ClusterStore {
   package func remove(_ database: String, within patience: Duration) throws(StoreError) {
     let limit = options.silenceLimit
     try change(database, within: patience) { connection, number throws(PostgresFailure) in
-      let identities = IdentityStatements(connection, within: limit)
+      let identities = IdentityWriter(connection, within: limit)
       try identities.apply(.revokeAll(database: database, validSince: now() / 1_000 + 1))
       try identities.apply(.clear(database: database))
       try connection.query(
@@ -247,7 +247,7 @@ package final class PostgresTreeStores: ClusterStore {
     try change(database, within: patience, endingAs: name) {
       connection,
       number throws(PostgresFailure) in
-      let identities = IdentityStatements(connection, within: limit)
+      let identities = IdentityWriter(connection, within: limit)
       // Tokens name the old database, and others may have accounts in the next one of that name.
       try identities.apply(.revokeAll(database: database, validSince: now() / 1_000 + 1))
       try identities.apply(.rename(database: database, to: name))

@@ -10,13 +10,6 @@ package struct IdentityContents: Sendable, Equatable {
     package var used: Int64
     /// Its tokens, oldest first.
     package var tokens: [Token]
-
-    /// Makes a description of a session.
-    package init(session: SignInSession, used: Int64, tokens: [Token]) {
-      self.session = session
-      self.used = used
-      self.tokens = tokens
-    }
   }
 
   /// A refresh token, by its hash.
@@ -25,12 +18,6 @@ package struct IdentityContents: Sendable, Equatable {
     package var hash: [UInt8]
     /// When another token replaced it, in milliseconds since 1970; nil while it is the newest.
     package var replaced: Int64?
-
-    /// Makes a description of a token.
-    package init(hash: [UInt8], replaced: Int64?) {
-      self.hash = hash
-      self.replaced = replaced
-    }
   }
 
   /// The accounts, by database and user.

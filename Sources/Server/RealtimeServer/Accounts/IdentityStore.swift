@@ -181,12 +181,6 @@ package struct RefreshRecord: Hashable, Sendable {
   package let session: SignInSession
   /// When another token replaced it, in milliseconds since 1970; nil while it is the newest.
   package let replaced: Int64?
-
-  /// Makes a record.
-  package init(session: SignInSession, replaced: Int64?) {
-    self.session = session
-    self.replaced = replaced
-  }
 }
 
 /// A session, which starts with a sign-in and lasts as long as its refresh token is used.

@@ -117,153 +117,47 @@ enum IdentitySchema {
   }
 }
 
-/// Changes the tables of accounts, within the caller's transaction.
-struct IdentityWriter {
-  private let connection: Database
-
-  init(_ connection: Database) { self.connection = connection }
-
-  /// Applies a change.
-  func apply(_ change: IdentityChange) throws {
-    switch change {
-    case .save(let account): try save(account)
-    case .delete(let uid, let database):
-      for table in ["accounts", "sessions", "codes"] {
-        try execute(
-          "DELETE FROM \(table) WHERE database = ? AND uid = ?",
-          with: [bytes(database), bytes(uid)]
-        )
-      }
-    case .clear(let database):
-      for table in ["accounts", "sessions", "codes"] {
-        try execute("DELETE FROM \(table) WHERE database = ?", with: [bytes(database)])
-      }
-    case .rename(let database, let name):
-      try execute("DELETE FROM codes WHERE database = ?", with: [bytes(database)])
-      for table in ["accounts", "sessions"] {
-        try execute(
-          """
-          UPDATE \(table) SET database = ?,
-            body = CAST(json_set(CAST(body AS TEXT), '$.database', ?) AS BLOB) WHERE database = ?
-          """,
-          with: [bytes(name), name, bytes(database)]
-        )
-      }
-    case .begin(let session, let token): try begin(session, token: token)
-    case .replace(let token, let successor, let time): try replace(token, by: successor, at: time)
-    case .end(let session): try execute("DELETE FROM sessions WHERE id = ?", with: [bytes(session)])
-    case .addCode(let code, let hash):
-      try execute(
-        "INSERT INTO codes (hash, database, uid, expires, body) VALUES (?, ?, ?, ?, ?)",
-        with: [
-          Data(hash), bytes(code.database), bytes(code.uid), code.expires, bytes(code.json.text),
-        ]
-      )
-    case .removeCode(let hash): try execute("DELETE FROM codes WHERE hash = ?", with: [Data(hash)])
-    case .revoke(let note):
-      try execute(
-        "INSERT OR REPLACE INTO revocations (database, uid, valid_since) VALUES (?, ?, ?)",
-        with: [bytes(note.database), bytes(note.uid), note.validSince]
-      )
-    case .revokeAll(let database, let second):
-      try execute(
-        """
-        INSERT OR REPLACE INTO revocations (database, uid, valid_since)
-        SELECT database, uid, ? FROM accounts WHERE database = ?
-        """,
-        with: [second, bytes(database)]
-      )
-    case .tidy(let now): try tidy(now)
+extension IdentityWriter<any Error> {
+  init(_ connection: Database) {
+    self.init(.sqlite) { sql, values in
+      try connection.cachedStatement(sql: sql).execute(arguments: values.arguments)
     }
   }
+}
 
-  private func execute(_ sql: String, with arguments: StatementArguments) throws {
-    try connection.cachedStatement(sql: sql).execute(arguments: arguments)
-  }
-
-  private func save(_ account: Account) throws {
-    try execute(
-      """
-      INSERT INTO accounts (database, uid, email, body) VALUES (?, ?, ?, ?)
-      ON CONFLICT (database, uid) DO UPDATE SET email = excluded.email, body = excluded.body
-      """,
-      with: [
-        bytes(account.database), bytes(account.uid), account.email.map { bytes($0.text) },
-        bytes(account.json.text),
-      ]
-    )
-  }
-
-  /// Adds a session with its tokens, exactly as another store had them.
-  func add(_ moved: IdentityContents.SignIn) throws {
-    let session = moved.session
-    try execute(
-      "INSERT INTO sessions (id, database, uid, used, body) VALUES (?, ?, ?, ?, ?)",
-      with: [
-        bytes(session.id), bytes(session.database), bytes(session.uid), moved.used,
-        bytes(session.json.text),
-      ]
-    )
-    for token in moved.tokens {
-      try execute(
-        "INSERT INTO tokens (hash, session, replaced) VALUES (?, ?, ?)",
-        with: [Data(token.hash), bytes(session.id), token.replaced]
-      )
+extension IdentityReader {
+  init(_ connection: Database) {
+    self.init(.sqlite) { sql, values in
+      FoundRows(rows: try Row.fetchAll(connection, sql: sql, arguments: values.arguments))
     }
   }
+}
 
-  private func begin(_ session: SignInSession, token: [UInt8]) throws {
-    try execute(
-      "INSERT INTO sessions (id, database, uid, used, body) VALUES (?, ?, ?, ?, ?)",
-      with: [
-        bytes(session.id), bytes(session.database), bytes(session.uid), session.signedIn * 1_000,
-        bytes(session.json.text),
-      ]
-    )
-    try execute(
-      "INSERT INTO tokens (hash, session) VALUES (?, ?)",
-      with: [Data(token), bytes(session.id)]
-    )
-    try execute(
-      """
-      DELETE FROM sessions WHERE id IN (
-        SELECT id FROM sessions WHERE database = ? AND uid = ?
-        ORDER BY used DESC, rowid DESC LIMIT -1 OFFSET ?
-      )
-      """,
-      with: [bytes(session.database), bytes(session.uid), IdentityKeeping.sessionsPerAccount]
+extension [IdentityValue] {
+  fileprivate var arguments: StatementArguments {
+    StatementArguments(
+      map { value -> DatabaseValue in
+        switch value {
+        case .integer(let number): number.databaseValue
+        case .text(let text): text.databaseValue
+        case .bytes(let bytes): Data(bytes).databaseValue
+        case .noBytes: .null
+        }
+      }
     )
   }
+}
 
-  private func replace(_ token: [UInt8], by successor: [UInt8], at time: Int64) throws {
-    let session = try Data.fetchOne(
-      connection,
-      sql: "SELECT session FROM tokens WHERE hash = ?",
-      arguments: [Data(token)]
-    )
-    guard let session else { return }
-    try execute("UPDATE tokens SET replaced = ? WHERE hash = ?", with: [time, Data(token)])
-    try execute("UPDATE sessions SET used = ? WHERE id = ?", with: [time, session])
-    try execute(
-      "INSERT INTO tokens (hash, session) VALUES (?, ?)",
-      with: [Data(successor), session]
-    )
-    try execute(
-      """
-      DELETE FROM tokens WHERE number IN (
-        SELECT number FROM tokens WHERE session = ? ORDER BY number DESC LIMIT -1 OFFSET ?
-      )
-      """,
-      with: [session, IdentityKeeping.tokensPerSession + 1]
-    )
-  }
+private struct FoundRows: IdentityRows {
+  let rows: [Row]
 
-  private func tidy(_ now: Int64) throws {
-    try execute("DELETE FROM codes WHERE expires <= ?", with: [now])
-    try execute("DELETE FROM sessions WHERE used + ? <= ?", with: [IdentityKeeping.session, now])
-    try execute(
-      "DELETE FROM revocations WHERE valid_since * 1000 + ? <= ?",
-      with: [IdentityKeeping.revocation, now]
-    )
+  var count: Int { rows.count }
+
+  func isNull(_ row: Int, column: Int) -> Bool { rows[row].hasNull(atIndex: column) }
+
+  func integer(_ row: Int, column: Int) throws -> Int64 { try rows[row].decode(atIndex: column) }
+
+  func bytes(_ row: Int, column: Int) throws -> [UInt8] {
+    Array(try rows[row].decode(Data.self, atIndex: column))
   }
 }
