@@ -7,7 +7,7 @@ package final class PostgresTreeStores: ClusterStore {
   let address: PostgresAddress
   let options: PostgresStoreOptions
   private let now: @Sendable () -> Int64
-  private let port: PostgresPort
+  let port: PostgresPort
   /// The connections of the databases; leases do not depend on them.
   let pools: PostgresPools
 
@@ -47,14 +47,12 @@ package final class PostgresTreeStores: ClusterStore {
   // MARK: Databases
 
   package func names() throws(StoreError) -> [String] {
-    try port.prepare()
-    let rows = try port.query("SELECT name FROM hearth.databases ORDER BY name")
+    let rows = try query("SELECT name FROM hearth.databases ORDER BY name")
     return (0..<rows.count).map { rows.text($0, column: 0) }
   }
 
   package func create(_ name: String) throws(StoreError) -> Bool {
-    try port.prepare()
-    let rows = try port.query("SELECT hearth.make_database($1)", with: [.text(name)])
+    let rows = try query("SELECT hearth.make_database($1)", with: [.text(name)])
     return !rows.isNull(0, column: 0)
   }
 
@@ -106,7 +104,7 @@ package final class PostgresTreeStores: ClusterStore {
     var lease: (mark: LeaseMark?, since: ContinuousClock.Instant) = (nil, ContinuousClock.now)
     var history: (mark: StorageHistory?, since: ContinuousClock.Instant) = (nil, .now)
     while true {
-      let view = try port.view()
+      let view = try view()
       let held = view.leases.first { $0.database == name }
       let mark = held.map { LeaseMark($0, in: view.history) }
       if mark != lease.mark { lease = (mark, .now) }
@@ -115,10 +113,10 @@ package final class PostgresTreeStores: ClusterStore {
       let hasEnded = held.map { ContinuousClock.now - lease.since >= $0.duration } ?? true
       let isKnown = ContinuousClock.now - history.since >= options.settling
       if asksLeader, !isHandedOver, let held, held.wanted != server {
-        try port.move(name, to: server)
+        try ask(forMoveOf: name, to: server)
       }
       if view.isSettled || isKnown, hasEnded || isHandedOver {
-        let lease = try port.acquire(
+        let lease = try acquire(
           name,
           by: server,
           for: options.ownLease,
@@ -129,7 +127,7 @@ package final class PostgresTreeStores: ClusterStore {
       }
       // A holder that is dead by PostgreSQL's clock is watched, since no lease ends by that clock.
       if let held, held.age >= .zero, held.age < held.duration, ContinuousClock.now >= deadline {
-        if asksLeader { try port.move(name, to: nil) }
+        if asksLeader { try ask(forMoveOf: name, to: nil) }
         throw StoreError(
           .locked,
           description:
@@ -171,27 +169,6 @@ package final class PostgresTreeStores: ClusterStore {
 
   // MARK: Leases
 
-  package func announce(
-    _ server: ClusterServer,
-    for duration: Duration
-  ) throws(StoreError) -> ClusterView {
-    try port.announce(server, for: duration)
-  }
-
-  package func acquire(
-    _ database: String,
-    by server: ServerID,
-    for duration: Duration,
-    insteadOf ended: LeaseMark?,
-    knowing history: StorageHistory?
-  ) throws(StoreError) -> Lease {
-    try port.acquire(database, by: server, for: duration, insteadOf: ended, knowing: history)
-  }
-
-  package func record(_ loss: StorageLoss) throws(StoreError) { try port.record(loss) }
-
-  package func losses() throws(StoreError) -> [StorageLoss] { try port.losses() }
-
   package func release(_ lease: Lease, to successor: ServerID?) throws(StoreError) {
     try port.release(lease, to: successor)
   }
@@ -205,16 +182,6 @@ package final class PostgresTreeStores: ClusterStore {
     }
     return try open(lease, number: number)
   }
-
-  package func view() throws(StoreError) -> ClusterView { try port.view() }
-
-  package func move(_ database: String, to server: ServerID) throws(StoreError) {
-    try port.move(database, to: server)
-  }
-
-  package func withdraw(_ server: ServerID) throws(StoreError) { try port.withdraw(server) }
-
-  package func details() throws(StoreError) -> ClusterDetails { try port.details() }
 
   // MARK: Removing and renaming
 
