@@ -31,12 +31,10 @@ static int load(char *reason, size_t size) {
     }                                                                                            \
     *(void **)&library.member = symbol;                                                          \
   } while (0)
-  FIND(libVersion, "PQlibVersion");
   FIND(conninfoParse, "PQconninfoParse");
   FIND(conninfoFree, "PQconninfoFree");
   FIND(connectdbParams, "PQconnectdbParams");
   FIND(status, "PQstatus");
-  FIND(serverVersion, "PQserverVersion");
   FIND(backendPID, "PQbackendPID");
   FIND(socket, "PQsocket");
   FIND(errorMessage, "PQerrorMessage");
@@ -55,7 +53,6 @@ static int load(char *reason, size_t size) {
   FIND(resultErrorMessage, "PQresultErrorMessage");
   FIND(resultErrorField, "PQresultErrorField");
   FIND(ntuples, "PQntuples");
-  FIND(nfields, "PQnfields");
   FIND(getvalue, "PQgetvalue");
   FIND(getlength, "PQgetlength");
   FIND(getisnull, "PQgetisnull");

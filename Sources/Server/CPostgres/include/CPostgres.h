@@ -48,14 +48,12 @@ typedef void (*CPostgresNoticeProcessor)(void *_Nullable, const char *);
 
 /// The functions of libpq, under their names in the library.
 typedef struct {
-  int (*_Nonnull libVersion)(void);
   CPostgresOption *_Nullable (*_Nonnull conninfoParse)(
       const char *text, char *_Nullable *_Nullable message);
   void (*_Nonnull conninfoFree)(CPostgresOption *);
   PGconn *_Nullable (*_Nonnull connectdbParams)(
       const char *_Nullable const *_Nonnull keywords, const char *_Nullable const *_Nonnull values, int expandDbname);
   int (*_Nonnull status)(const PGconn *);
-  int (*_Nonnull serverVersion)(const PGconn *);
   int (*_Nonnull backendPID)(const PGconn *);
   int (*_Nonnull socket)(const PGconn *);
   char *_Nonnull (*_Nonnull errorMessage)(const PGconn *);
@@ -81,7 +79,6 @@ typedef struct {
   char *_Nonnull (*_Nonnull resultErrorMessage)(const PGresult *);
   char *_Nullable (*_Nonnull resultErrorField)(const PGresult *, int field);
   int (*_Nonnull ntuples)(const PGresult *);
-  int (*_Nonnull nfields)(const PGresult *);
   char *_Nonnull (*_Nonnull getvalue)(const PGresult *, int row, int column);
   int (*_Nonnull getlength)(const PGresult *, int row, int column);
   int (*_Nonnull getisnull)(const PGresult *, int row, int column);

@@ -121,17 +121,7 @@ final class PostgresConnection {
   ) throws(PostgresFailure) -> PostgresRows {
     let deadline = ContinuousClock.now + limit
     let name = try prepare(sql, for: parameters, until: deadline)
-    try send(parameters) { handle, values, lengths, formats in
-      library.functions.sendQueryPrepared(
-        handle,
-        name,
-        Int32(parameters.count),
-        values,
-        lengths,
-        formats,
-        1
-      )
-    }
+    try send(parameters, to: name)
     guard let rows = try finish(until: deadline) else { throw Self.empty }
     return rows
   }
@@ -178,6 +168,19 @@ final class PostgresConnection {
     answerCame(after: .now - begin)
     prepared[sql] = name
     return name
+  }
+
+  /// Sends a prepared statement, and what else belongs behind it.
+  private func send(
+    _ parameters: [PostgresValue],
+    to name: String,
+    followedBy next: (OpaquePointer) -> Int32 = { _ in 1 }
+  ) throws(PostgresFailure) {
+    let (functions, count) = (library.functions, Int32(parameters.count))
+    try send(parameters) { handle, values, lengths, formats in
+      let isSent = functions.sendQueryPrepared(handle, name, count, values, lengths, formats, 1)
+      return isSent == 1 ? next(handle) : 0
+    }
   }
 
   private func send(
@@ -236,12 +239,22 @@ final class PostgresConnection {
   private func nextResult(
     until deadline: ContinuousClock.Instant
   ) throws(PostgresFailure) -> OpaquePointer? {
+    _ = try awaitResult(until: deadline)
+    return handle.flatMap { library.functions.getResult($0) }
+  }
+
+  /// Waits until the next result has come; false after a ring.
+  private func awaitResult(
+    until deadline: ContinuousClock.Instant,
+    orRingOf bell: Bell? = nil
+  ) throws(PostgresFailure) -> Bool {
     guard let handle else { throw Self.closed }
     while true {
       let pending = library.functions.flush(handle)
       guard pending >= 0 else { throw lost(nil) }
-      if library.functions.isBusy(handle) == 0 { return library.functions.getResult(handle) }
-      try wait(isWriting: pending > 0, until: deadline)
+      if library.functions.isBusy(handle) == 0 { return true }
+      try wait(isWriting: pending > 0, until: deadline, orRingOf: bell)
+      if bell?.stop() == true { return false }
       guard library.functions.consumeInput(handle) == 1 else { throw lost(nil) }
     }
   }
@@ -320,19 +333,7 @@ final class PostgresConnection {
       guard let handle, library.functions.enterPipelineMode(handle) == 1 else { throw lost(nil) }
       isPipelining = true
     }
-    try send(parameters) { handle, values, lengths, formats in
-      let count = Int32(parameters.count)
-      let isSent = library.functions.sendQueryPrepared(
-        handle,
-        name,
-        count,
-        values,
-        lengths,
-        formats,
-        1
-      )
-      return isSent == 1 ? library.functions.pipelineSync(handle) : 0
-    }
+    try send(parameters, to: name) { library.functions.pipelineSync($0) }
   }
 
   /// Waits for the answer to the oldest statement in the pipeline.
@@ -347,15 +348,8 @@ final class PostgresConnection {
     orRingOf bell: Bell?
   ) throws(PostgresFailure) -> Result<PostgresRows, PostgresFailure>? {
     while true {
+      guard try awaitResult(until: deadline, orRingOf: bell) else { return nil }
       guard let handle else { throw Self.closed }
-      let pending = library.functions.flush(handle)
-      guard pending >= 0 else { throw lost(nil) }
-      guard library.functions.isBusy(handle) == 0 else {
-        try wait(isWriting: pending > 0, until: deadline, orRingOf: bell)
-        if bell?.stop() == true { return nil }
-        guard library.functions.consumeInput(handle) == 1 else { throw lost(nil) }
-        continue
-      }
       // A null pointer stands between the results of a statement and the end of its transaction.
       guard let result = library.functions.getResult(handle) else {
         guard answered != nil else { throw lost("an answer without a result") }
@@ -475,17 +469,5 @@ final class PostgresConnection {
       position += length
     }
     return true
-  }
-
-  /// Sends all data that is waiting to be sent.
-  private func drain(until deadline: ContinuousClock.Instant) throws(PostgresFailure) {
-    guard let handle else { throw Self.closed }
-    while true {
-      let pending = library.functions.flush(handle)
-      if pending == 0 { return }
-      guard pending > 0 else { throw lost(nil) }
-      try wait(isWriting: true, until: deadline)
-      guard library.functions.consumeInput(handle) == 1 else { throw lost(nil) }
-    }
   }
 }
