@@ -195,7 +195,7 @@ extension PostgresTreeStores {
     )
     for row in 0..<standbys.count {
       details.standbys.append(
-        ClusterDetails.Standby(
+        (
           name: standbys.isNull(row, column: 0) ? "" : standbys.text(row, column: 0),
           isSynchronous: standbys.bool(row, column: 1),
           lag: standbys.isNull(row, column: 2) ? nil : standbys.integer(row, column: 2)

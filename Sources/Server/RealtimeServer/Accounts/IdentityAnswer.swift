@@ -30,10 +30,7 @@ enum IdentityJSON {
 
   /// An object of a kind, with string members.
   static func object(_ kind: String, with texts: [(String, String)] = []) -> JSONValue {
-    .object(
-      [JSONMember("kind", .string("identitytoolkit#\(kind)"))]
-        + texts.map { JSONMember($0.0, .string($0.1)) }
-    )
+    .object([self.kind(kind)] + texts.map { text($0.0, $0.1) })
   }
 
   /// The response to a sign-in.
@@ -63,15 +60,9 @@ enum IdentityJSON {
 
   /// The response to the change of an account.
   static func changed(_ account: Account, signedIn: SignedIn?) -> JSONValue {
-    var members = [kind("SetAccountInfoResponse"), text("localId", account.uid)]
-    if let email = account.email {
-      members.append(text("email", email.text))
-      members.append(JSONMember("emailVerified", .bool(account.isEmailVerified)))
-    }
-    if let name = account.displayName { members.append(text("displayName", name)) }
-    if let url = account.photoURL { members.append(text("photoUrl", url)) }
-    members.append(JSONMember("providerUserInfo", providers(of: account)))
-    return .object(members + (signedIn.map(tokens) ?? []))
+    .object(
+      [kind("SetAccountInfoResponse")] + profile(of: account) + (signedIn.map(tokens) ?? [])
+    )
   }
 
   /// The response to a token refresh.
@@ -113,14 +104,7 @@ enum IdentityJSON {
   }
 
   private static func user(_ account: Account, forAdministrator: Bool) -> JSONValue {
-    var members = [text("localId", account.uid)]
-    if let email = account.email {
-      members.append(text("email", email.text))
-      members.append(JSONMember("emailVerified", .bool(account.isEmailVerified)))
-    }
-    if let name = account.displayName { members.append(text("displayName", name)) }
-    if let url = account.photoURL { members.append(text("photoUrl", url)) }
-    members.append(JSONMember("providerUserInfo", providers(of: account)))
+    var members = profile(of: account)
     if let time = account.passwordChanged {
       members.append(JSONMember("passwordUpdatedAt", .integer(time)))
     }
@@ -139,15 +123,33 @@ enum IdentityJSON {
     return .object(members)
   }
 
+  /// What responses about an account begin with.
+  private static func profile(of account: Account) -> [JSONMember] {
+    var members = [text("localId", account.uid)]
+    if let email = account.email {
+      members.append(text("email", email.text))
+      members.append(JSONMember("emailVerified", .bool(account.isEmailVerified)))
+    }
+    members += appearance(of: account)
+    members.append(JSONMember("providerUserInfo", providers(of: account)))
+    return members
+  }
+
+  private static func appearance(of account: Account) -> [JSONMember] {
+    [("displayName", account.displayName), ("photoUrl", account.photoURL)].compactMap {
+      name,
+      value in
+      value.map { text(name, $0) }
+    }
+  }
+
   private static func providers(of account: Account) -> JSONValue {
     guard let email = account.email, !account.providers.isEmpty else { return .array([]) }
-    var members = [
+    let members = [
       text("providerId", "password"), text("federatedId", email.text), text("email", email.text),
       text("rawId", email.text),
     ]
-    if let name = account.displayName { members.append(text("displayName", name)) }
-    if let url = account.photoURL { members.append(text("photoUrl", url)) }
-    return .array([.object(members)])
+    return .array([.object(members + appearance(of: account))])
   }
 
   private static func kind(_ name: String) -> JSONMember {

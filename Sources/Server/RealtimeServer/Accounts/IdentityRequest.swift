@@ -1,4 +1,5 @@
 internal import RealtimeCore
+internal import RealtimeTransport
 
 /// An identity request, which came over HTTP or from a command on the same machine.
 package struct IdentityRequest: Sendable {
@@ -33,22 +34,8 @@ package struct IdentityRequest: Sendable {
   /// The path and query, as a client sends them.
   package var target: String {
     guard !parameters.isEmpty else { return route.path }
-    let pairs = parameters.map { "\(Self.escaped($0.name))=\(Self.escaped($0.value))" }
+    let pairs = parameters.map { "\(HTTPRequest.escape($0.name))=\(HTTPRequest.escape($0.value))" }
     return "\(route.path)?\(pairs.joined(separator: "&"))"
-  }
-
-  private static func escaped(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    let bytes = text.utf8.flatMap { byte -> [UInt8] in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: "_"), UInt8(ascii: "~"):
-        [byte]
-      default: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// The value of the first parameter with a name, or nil.
@@ -174,37 +161,20 @@ enum RequestBody {
   }
 
   private static func form(_ body: [UInt8]) throws(IdentityError) -> JSONValue {
-    guard let text = String(validating: body, as: UTF8.self) else {
+    let spaced = body.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+    guard let text = String(validating: spaced, as: UTF8.self) else {
       throw IdentityError("INVALID_ARGUMENT", detail: "The form is not UTF-8 text.")
     }
     var members: [JSONMember] = []
     for pair in text.split(separator: "&") {
       let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let texts = sides.compactMap(unescaped)
+      let texts = sides.compactMap { HTTPRequest.unescape($0) }
       guard texts.count == sides.count, let name = texts.first else {
         throw IdentityError("INVALID_ARGUMENT", detail: "The form is malformed.")
       }
       members.append(JSONMember(name, .string(texts.count > 1 ? texts[1] : "")))
     }
     return .object(members)
-  }
-
-  /// Decodes the escapes of a form value; nil if one is malformed.
-  private static func unescaped(_ text: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      switch byte {
-      case UInt8(ascii: "+"): bytes.append(UInt8(ascii: " "))
-      case UInt8(ascii: "%"):
-        let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-        guard digits.count == 2 else { return nil }
-        rest = rest.dropFirst(2)
-        bytes.append(UInt8(digits[0] << 4 | digits[1]))
-      default: bytes.append(byte)
-      }
-    }
-    return String(validating: bytes, as: UTF8.self)
   }
 }
 

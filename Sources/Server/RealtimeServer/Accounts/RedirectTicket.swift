@@ -25,7 +25,9 @@ struct RedirectTicket: Equatable {
   var end: Int64
   /// The sender's verified credential.
   var credential: VerifiedCredential
+}
 
+extension RedirectTicket {
   /// The text for the URL; nil without memory.
   func sealed(with secret: [UInt8]) -> String? {
     let json = JSONValue.object(
@@ -53,17 +55,12 @@ struct RedirectTicket: Equatable {
       let server = json["s"]?.string, let digest = json["r"]?.string, let end = json["e"]?.integer,
       let identity = json["i"].flatMap({ Identity(json: $0) }), let auth = json["a"]
     else { return nil }
-    self.server = server
-    self.request = TicketedRequest(digest: digest)
-    self.end = end
-    credential = VerifiedCredential(identity, auth: auth, expires: json["x"]?.integer)
-  }
-
-  init(server: String, request: TicketedRequest, end: Int64, credential: VerifiedCredential) {
-    self.server = server
-    self.request = request
-    self.end = end
-    self.credential = credential
+    self.init(
+      server: server,
+      request: TicketedRequest(digest: digest),
+      end: end,
+      credential: VerifiedCredential(identity, auth: auth, expires: json["x"]?.integer)
+    )
   }
 }
 

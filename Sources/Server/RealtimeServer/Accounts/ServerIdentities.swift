@@ -240,29 +240,14 @@ struct UnverifiedToken {
 
   /// Decodes base64 text with the URL-safe or the standard alphabet, with or without padding.
   private static func decode(_ text: Substring) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var word: UInt32 = 0
-    var bits = 0
-    for letter in text.utf8.reversed().drop(while: { $0 == UInt8(ascii: "=") }).reversed() {
-      guard let value = value(of: letter) else { return nil }
-      word = word << 6 | value
-      bits += 6
-      if bits >= 8 {
-        bits -= 8
-        bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(bits)))
+    let padding = UInt8(ascii: "=")
+    let letters = text.utf8.reversed().drop { $0 == padding }.reversed().map { letter in
+      switch letter {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      default: letter
       }
     }
-    return bits < 6 ? bytes : nil
-  }
-
-  private static func value(of letter: UInt8) -> UInt32? {
-    switch letter {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(letter - UInt8(ascii: "A"))
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(letter - UInt8(ascii: "a")) + 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(letter - UInt8(ascii: "0")) + 52
-    case UInt8(ascii: "-"), UInt8(ascii: "+"): 62
-    case UInt8(ascii: "_"), UInt8(ascii: "/"): 63
-    default: nil
-    }
+    return Base64URL.decode(letters: letters)?.bytes
   }
 }

@@ -245,10 +245,16 @@ package enum Base64URL {
   ///
   /// - Complexity: O(length)
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
+    guard let (bytes, rest) = decode(letters: text.utf8), rest == 0 else { return nil }
+    return bytes
+  }
+
+  /// Decodes letters, whatever the bits behind the last byte are; nil for any other characters.
+  static func decode(letters: some Sequence<UInt8>) -> (bytes: [UInt8], rest: UInt32)? {
     var bytes: [UInt8] = []
     var word: UInt32 = 0
     var bits = 0
-    for letter in text.utf8 {
+    for letter in letters {
       guard let value = value(of: letter) else { return nil }
       word = word << 6 | value
       bits += 6
@@ -257,8 +263,7 @@ package enum Base64URL {
         bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(bits)))
       }
     }
-    guard bits < 6, word & (1 << UInt32(bits) - 1) == 0 else { return nil }
-    return bytes
+    return bits < 6 ? (bytes, word & (1 << UInt32(bits) - 1)) : nil
   }
 
   private static func value(of letter: UInt8) -> UInt32? {

@@ -162,22 +162,9 @@ package struct StorageActivity: Sendable {
 
 /// What there is to know about a storage and its servers beside a ``ClusterView``, for people.
 package struct ClusterDetails: Sendable {
-  /// A copy of the storage that follows it.
-  package struct Standby: Sendable {
-    /// The name that it gives itself.
-    package var name: String
-    /// Whether commits wait for it.
-    package var isSynchronous: Bool
-    /// How many bytes of the log it has yet to apply; nil if this may not be seen.
-    package var lag: Int64?
-
-    /// Makes a standby.
-    package init(name: String, isSynchronous: Bool, lag: Int64?) {
-      self.name = name
-      self.isSynchronous = isSynchronous
-      self.lag = lag
-    }
-  }
+  /// A copy of the storage that follows it: the name that it gives itself, whether commits wait for
+  /// it, and how many bytes of the log it has yet to apply; nil if this may not be seen.
+  package typealias Standby = (name: String, isSynchronous: Bool, lag: Int64?)
 
   /// The versions of the program, by server, of those that are connected.
   package var versions: [ServerID: String] = [:]
