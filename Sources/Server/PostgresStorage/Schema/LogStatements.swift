@@ -2,6 +2,29 @@
 enum LogStatements {
   static let functions = commit + fold
 
+  /// The end of `hearth.commit`, which stores sessions and rules.
+  static let storingBeside = """
+      IF opened IS NOT NULL OR ended IS NOT NULL THEN
+        DELETE FROM hearth.scheduled s WHERE s.database = db AND s.session = ANY (cleared);
+        DELETE FROM hearth.sessions s WHERE s.database = db AND s.id = ANY (ended);
+        INSERT INTO hearth.sessions AS s
+          SELECT db, e.* FROM unnest(opened, identities) AS e (id, identity)
+          ON CONFLICT (database, id) DO UPDATE SET identity = excluded.identity
+            WHERE s.identity <> excluded.identity;
+        DELETE FROM hearth.scheduled s USING unnest(removed, removed_paths) AS e (session, path)
+          WHERE s.database = db AND s.session = e.session AND s.path = e.path;
+        INSERT INTO hearth.scheduled
+          SELECT db, e.* FROM unnest(written, paths, nodes) AS e (session, path, value)
+          ON CONFLICT (database, session, path) DO UPDATE SET value = excluded.value;
+      END IF;
+      IF new_rules IS NOT NULL THEN
+        INSERT INTO hearth.rules VALUES (db, new_rules)
+          ON CONFLICT (database) DO UPDATE SET source = excluded.source;
+      END IF;
+      RETURN true;
+    END $$;
+    """
+
   /// A batch is one call.
   ///
   /// All of it is stored, or nothing if the batch, the lease or the connection is not the one that
@@ -33,25 +56,7 @@ enum LogStatements {
           ON CONFLICT (database, owner, client) DO UPDATE SET
             up_to = excluded.up_to, refused = excluded.refused, last_seen = excluded.last_seen;
       END IF;
-      IF opened IS NOT NULL OR ended IS NOT NULL THEN
-        DELETE FROM hearth.scheduled s WHERE s.database = db AND s.session = ANY (cleared);
-        DELETE FROM hearth.sessions s WHERE s.database = db AND s.id = ANY (ended);
-        INSERT INTO hearth.sessions AS s
-          SELECT db, e.* FROM unnest(opened, identities) AS e (id, identity)
-          ON CONFLICT (database, id) DO UPDATE SET identity = excluded.identity
-            WHERE s.identity <> excluded.identity;
-        DELETE FROM hearth.scheduled s USING unnest(removed, removed_paths) AS e (session, path)
-          WHERE s.database = db AND s.session = e.session AND s.path = e.path;
-        INSERT INTO hearth.scheduled
-          SELECT db, e.* FROM unnest(written, paths, nodes) AS e (session, path, value)
-          ON CONFLICT (database, session, path) DO UPDATE SET value = excluded.value;
-      END IF;
-      IF new_rules IS NOT NULL THEN
-        INSERT INTO hearth.rules VALUES (db, new_rules)
-          ON CONFLICT (database) DO UPDATE SET source = excluded.source;
-      END IF;
-      RETURN true;
-    END $$;
+    \(storingBeside)
 
     CREATE FUNCTION hearth.take_writer(db integer, my_epoch bigint)
     RETURNS TABLE (new_writer bigint, last_batch bigint, last_revision bigint, now_epoch bigint)
