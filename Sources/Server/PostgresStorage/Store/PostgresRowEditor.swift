@@ -41,11 +41,8 @@ final class PostgresRowEditor: RowEditor {
 
   /// Reads the rows at and above the paths of changes, so that they need not be queried one by one.
   func prefetch(_ changes: some Sequence<Change>) throws {
-    var wanted: Set<ArraySlice<UInt8>> = []
-    for change in changes {
-      let keys = change.path.isPriority ? change.path.keys.dropLast() : change.path.keys[...]
-      let path = RowPath(keys)
-      for depth in 0...path.depth where !isKnown(path[depth]) { wanted.insert(path[depth]) }
+    let wanted = RowPath.concerned(by: changes).filter { path in
+      known[path] == nil && lastRemoval(of: path) == nil
     }
     if !wanted.isEmpty { try read(Array(wanted)) }
   }
@@ -58,10 +55,6 @@ final class PostgresRowEditor: RowEditor {
     try flush()
     try read([path])
     return known[path]?.node
-  }
-
-  private func isKnown(_ path: ArraySlice<UInt8>) -> Bool {
-    known[path] != nil || lastRemoval(of: path) != nil
   }
 
   /// The number of the last removal that included a path.

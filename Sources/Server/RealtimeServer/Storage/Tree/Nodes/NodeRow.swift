@@ -145,6 +145,17 @@ package struct RowPath {
     self.ends = ends
   }
 
+  /// The paths at and above those of changes, whose rows the changes may concern.
+  package static func concerned(by changes: some Sequence<Change>) -> Set<ArraySlice<UInt8>> {
+    var paths: Set<ArraySlice<UInt8>> = []
+    for change in changes {
+      let keys = change.path.isPriority ? change.path.keys.dropLast() : change.path.keys[...]
+      let path = RowPath(keys)
+      for depth in 0...path.depth { paths.insert(path[depth]) }
+    }
+    return paths
+  }
+
   /// The number of keys.
   package var depth: Int { ends.count - 1 }
 

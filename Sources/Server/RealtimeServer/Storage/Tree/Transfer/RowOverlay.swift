@@ -30,7 +30,8 @@ package final class RowOverlay<Table: RowTable>: RowEditor {
     let tree = RowTree(self)
     for first in stride(from: 0, to: changes.count, by: Self.width) {
       let part = changes[first..<min(first + Self.width, changes.count)]
-      try prefetch(part)
+      known = [:]
+      try read(Array(RowPath.concerned(by: part)))
       for change in part { try tree.apply(change) }
     }
     known = [:]
@@ -44,17 +45,6 @@ package final class RowOverlay<Table: RowTable>: RowEditor {
   }
 
   // MARK: Reading
-
-  private func prefetch(_ changes: ArraySlice<Change>) throws {
-    var wanted: Set<ArraySlice<UInt8>> = []
-    for change in changes {
-      let keys = change.path.isPriority ? change.path.keys.dropLast() : change.path.keys[...]
-      let path = RowPath(keys)
-      for depth in 0...path.depth { wanted.insert(path[depth]) }
-    }
-    known = [:]
-    try read(Array(wanted))
-  }
 
   private func read(_ paths: [ArraySlice<UInt8>]) throws {
     let found = try table.values(at: paths)
