@@ -96,14 +96,9 @@ package struct Leadership: Sendable {
     case resting(Lease, until: Duration)
   }
 
-  private struct Request {
-    let number: Int
-    let arrival: Duration
-  }
-
   private struct Database {
     var phase = Phase.undecided
-    var waiting: [Request] = []
+    var waiting: [(number: Int, arrival: Duration)] = []
     /// Whether requests are waiting because the holder of the lease may have died.
     var isLeaderless = false
     /// Only a view that was requested at or after this time may decide.
@@ -199,7 +194,7 @@ package struct Leadership: Sendable {
     endLeases(at: now)
     switch input {
     case .asked(let name, let request):
-      databases[name, default: Database()].waiting.append(Request(number: request, arrival: now))
+      databases[name, default: Database()].waiting.append((request, now))
     case .announced(.success(let view)): announced(view, at: now)
     case .announced(.failure):
       announcement = nil
