@@ -40,6 +40,11 @@ public final class DatabaseServerError: NSError, @unchecked Sendable {
     )
   }
 
+  /// An error of options that are invalid or contradict each other.
+  static func invalid(_ description: String) -> DatabaseServerError {
+    DatabaseServerError(.invalidOptions, description: description)
+  }
+
   convenience init(_ error: any Error) {
     let kind: Kind =
       switch error {

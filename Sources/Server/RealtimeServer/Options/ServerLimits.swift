@@ -242,10 +242,7 @@ extension ServerLimits {
   public mutating func set(_ name: String, to value: Int) throws(DatabaseServerError) {
     guard let entry = Self.table.first(where: { $0.name == name }) else {
       let names = Self.table.map(\.name).joined(separator: ", ")
-      throw DatabaseServerError(
-        .invalidOptions,
-        description: "there is no limit \"\(name)\"; the limits are \(names)"
-      )
+      throw .invalid("there is no limit \"\(name)\"; the limits are \(names)")
     }
     self[keyPath: entry.path] = value
     try validate(entry)
@@ -258,10 +255,8 @@ extension ServerLimits {
   private func validate(_ entry: Entry) throws(DatabaseServerError) {
     let value = self[keyPath: entry.path]
     guard (entry.minimum...entry.maximum).contains(value) else {
-      throw DatabaseServerError(
-        .invalidOptions,
-        description:
-          "the limit \(entry.name) must be from \(entry.minimum) to \(entry.maximum), not \(value)"
+      throw .invalid(
+        "the limit \(entry.name) must be from \(entry.minimum) to \(entry.maximum), not \(value)"
       )
     }
   }

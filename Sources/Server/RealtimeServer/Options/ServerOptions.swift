@@ -131,33 +131,22 @@ public struct ServerOptions: Sendable {
 extension ServerOptions {
   func validate() throws(DatabaseServerError) {
     guard socketPath != nil || port != nil else {
-      throw DatabaseServerError(
-        .invalidOptions,
-        description: "a server needs a socket or a port to listen on"
-      )
+      throw .invalid("a server needs a socket or a port to listen on")
     }
     if let port, !(0...65_535).contains(port) {
-      throw DatabaseServerError(.invalidOptions, description: "\(port) is not a port")
+      throw .invalid("\(port) is not a port")
     }
     try checkExposure()
     guard DatabaseName.isValid(namespace) else {
-      throw DatabaseServerError(
-        .invalidOptions,
-        description: "\"\(namespace)\" cannot name a database: only \(DatabaseName.rule) can"
-      )
+      throw .invalid("\"\(namespace)\" cannot name a database: only \(DatabaseName.rule) can")
     }
     for origin in allowedOrigins where !RequestPolicy.isOrigin(origin) {
-      throw DatabaseServerError(
-        .invalidOptions,
-        description: "\"\(origin)\" is not the origin of a web page, such as http://localhost:5173"
-      )
+      throw .invalid("\"\(origin)\" is not the origin of a web page, such as http://localhost:5173")
     }
     for host in allowedHosts + [advertisedHost].compactMap(\.self)
     where !RequestPolicy.isOrigin("http://\(host)") {
-      throw DatabaseServerError(
-        .invalidOptions,
-        description:
-          "\"\(host)\" is not a host with or without a port, such as s-1.example.org:9000"
+      throw .invalid(
+        "\"\(host)\" is not a host with or without a port, such as s-1.example.org:9000"
       )
     }
     _ = try rules.compiled()
@@ -177,24 +166,20 @@ extension ServerOptions {
   package func checkExposure() throws(DatabaseServerError) {
     guard port != nil else {
       guard tls == nil else {
-        throw DatabaseServerError(.invalidOptions, description: "a certificate requires a port")
+        throw .invalid("a certificate requires a port")
       }
       return
     }
     guard !ListenAddress.isLoopback(host) else { return }
     guard !isEmulator else {
-      throw DatabaseServerError(
-        .invalidOptions,
-        description:
-          "an emulator accepts every credential, so it must listen on this machine only, "
+      throw .invalid(
+        "an emulator accepts every credential, so it must listen on this machine only, "
           + "not on \(host)"
       )
     }
     guard !isExposed || allowsPlaintext else {
-      throw DatabaseServerError(
-        .invalidOptions,
-        description:
-          "other machines can reach \(host), so connections must be encrypted: set a "
+      throw .invalid(
+        "other machines can reach \(host), so connections must be encrypted: set a "
           + "certificate and its key, or explicitly allow plaintext"
       )
     }
@@ -206,16 +191,11 @@ extension IdentityOptions {
 
   func validate() throws(DatabaseServerError) {
     guard Self.lifetimes.contains(tokenLifetime) else {
-      throw DatabaseServerError(
-        .invalidOptions,
-        description: "a token must be valid for a second to a day, not \(tokenLifetime)"
-      )
+      throw .invalid("a token must be valid for a second to a day, not \(tokenLifetime)")
     }
     if let administratorKey, AdministratorKey(administratorKey) == nil {
-      throw DatabaseServerError(
-        .invalidOptions,
-        description:
-          "the administrators' key must be \(AdministratorKey.minimumBytes) or more visible "
+      throw .invalid(
+        "the administrators' key must be \(AdministratorKey.minimumBytes) or more visible "
           + "characters"
       )
     }
