@@ -113,12 +113,7 @@ extension PostgresTreeStores {
         .integer(history?.timeline ?? -1), .text(history?.start ?? ""),
       ]
     )
-    guard rows.count == 1 else {
-      throw StoreError(
-        .failed,
-        description: "\(address.description): there is no database \"\(database)\""
-      )
-    }
+    guard rows.count == 1 else { throw missing(database) }
     guard !rows.isNull(0, column: 2) else {
       throw StoreError(
         .busy,

@@ -63,6 +63,16 @@ package final class PostgresTreeStores: ClusterStore {
   /// The number of a database, or nil if it does not exist.
   func number(of name: String) throws(StoreError) -> Int64? { try port.database(name) }
 
+  private func existing(_ name: String) throws(StoreError) -> Int64 {
+    guard let number = try port.database(name) else { throw missing(name) }
+    return number
+  }
+
+  /// Says that there is no such database.
+  func missing(_ name: String) -> StoreError {
+    StoreError(.failed, description: "\(address.description): there is no database \"\(name)\"")
+  }
+
   /// Opens the store of a database, under a separate lease that is renewed until the store is
   /// closed.
   ///
@@ -92,12 +102,7 @@ package final class PostgresTreeStores: ClusterStore {
     patience: Duration,
     asksLeader: Bool = false
   ) throws(StoreError) -> OwnLease {
-    guard let number = try port.database(name) else {
-      throw StoreError(
-        .failed,
-        description: "\(address.description): there is no database \"\(name)\""
-      )
-    }
+    let number = try existing(name)
     let server = ServerID.tool(UUID().uuidString)
     let deadline = ContinuousClock.now + patience
     /// What was last seen of another server's lease and of PostgreSQL, and since when.
@@ -174,13 +179,7 @@ package final class PostgresTreeStores: ClusterStore {
   }
 
   package func open(_ lease: Lease) throws(StoreError) -> any TreeStore {
-    guard let number = try port.database(lease.database) else {
-      throw StoreError(
-        .failed,
-        description: "\(address.description): there is no database \"\(lease.database)\""
-      )
-    }
-    return try open(lease, number: number)
+    try open(lease, number: existing(lease.database))
   }
 
   // MARK: Removing and renaming

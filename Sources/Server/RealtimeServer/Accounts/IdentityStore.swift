@@ -135,21 +135,6 @@ package struct OneTimeCode: Hashable, Sendable {
   package let email: EmailAddress
   /// When the code expires, in milliseconds since 1970.
   package let expires: Int64
-
-  /// Makes a code.
-  package init(
-    purpose: Purpose,
-    database: String,
-    uid: String,
-    email: EmailAddress,
-    expires: Int64
-  ) {
-    self.purpose = purpose
-    self.database = database
-    self.uid = uid
-    self.email = email
-    self.expires = expires
-  }
 }
 
 extension OneTimeCode {
@@ -196,24 +181,7 @@ package struct SignInSession: Hashable, Sendable {
   /// When the user signed in, in seconds since 1970.
   package let signedIn: Int64
   /// The claims of the custom token that started the session, as JSON text, or nil.
-  package let claims: String?
-
-  /// Makes a session.
-  package init(
-    id: String,
-    database: String,
-    uid: String,
-    provider: String,
-    signedIn: Int64,
-    claims: String? = nil
-  ) {
-    self.id = id
-    self.database = database
-    self.uid = uid
-    self.provider = provider
-    self.signedIn = signedIn
-    self.claims = claims
-  }
+  package var claims: String?
 }
 
 extension SignInSession {

@@ -15,15 +15,7 @@ package final class TokenAuthority: Sendable {
     /// Tokens that were issued before this second since 1970 are not valid.
     package let validSince: Int64
     /// Whether the user was shut out, by being disabled or deleted; a store need not keep this.
-    package var isShutOut: Bool
-
-    /// Makes a revocation.
-    package init(database: String, uid: String, validSince: Int64, isShutOut: Bool = false) {
-      self.database = database
-      self.uid = uid
-      self.validSince = validSince
-      self.isShutOut = isShutOut
-    }
+    package var isShutOut = false
   }
 
   private struct User: Hashable {

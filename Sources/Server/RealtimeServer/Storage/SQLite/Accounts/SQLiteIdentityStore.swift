@@ -36,14 +36,13 @@ package final class SQLiteIdentityStore: TableIdentityStore, @unchecked Sendable
     try storeDirectory.create()
     try SecretFiles.checkPrivate(directory)
     lock = try DirectoryLock(directory: directory, patience: .milliseconds(500))
-    try StoreError.translating(at: path) { [path] in try IdentitySchema.checkForLoss(path) }
-    try SecretFiles.create(path)
-    let writer = try StoreError.translating(at: path) { [path] in
-      try DurableWriter(path: path, checkpointPages: 1_000) { try IdentitySchema.open(path) }
-    }
-    self.writer = writer
-    changeCount = try StoreError.translating(at: path) {
-      try writer.queue.read(IdentitySchema.changeCount)
+    (writer, changeCount) = try StoreError.translating(at: path) { [path] in
+      try IdentitySchema.checkForLoss(path)
+      try SecretFiles.create(path)
+      let writer = try DurableWriter(path: path, checkpointPages: 1_000) {
+        try IdentitySchema.open(path)
+      }
+      return (writer, try writer.queue.read(IdentitySchema.changeCount))
     }
     mark = try? HighWaterMark(path: CompanionFile.mark(of: path))
     moveMark()
