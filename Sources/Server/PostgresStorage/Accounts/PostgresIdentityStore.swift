@@ -6,7 +6,7 @@ package import RealtimeServer
 ///
 /// Anyone who can read the tables can sign in as any user, so only the role of the servers should
 /// be allowed to.
-package final class PostgresIdentityStore: TableIdentityStore {
+package final class PostgresIdentityStore: MovableIdentityStore {
   private let port: PostgresPort
   private let origin: String
   private let options: PostgresStoreOptions

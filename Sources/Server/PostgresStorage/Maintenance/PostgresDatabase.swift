@@ -71,7 +71,7 @@ package struct PostgresDatabase: StoredDatabase {
   }
 
   package func check() throws(StoreError) -> StoreCheck {
-    try read { try StoreChecker(origin: origin).check($0) }
+    try read { try $0.check() }
   }
 
   /// Copies everything that is committed at one moment, with the copy function of the options.

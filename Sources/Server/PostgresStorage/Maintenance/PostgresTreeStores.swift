@@ -61,10 +61,13 @@ package final class PostgresTreeStores: ClusterStore {
   }
 
   /// The number of a database, or nil if it does not exist.
-  func number(of name: String) throws(StoreError) -> Int64? { try port.database(name) }
+  func number(of name: String) throws(StoreError) -> Int64? {
+    let rows = try query("SELECT id FROM hearth.databases WHERE name = $1", with: [.text(name)])
+    return rows.count == 0 ? nil : rows.integer(0, column: 0)
+  }
 
   private func existing(_ name: String) throws(StoreError) -> Int64 {
-    guard let number = try port.database(name) else { throw missing(name) }
+    guard let number = try number(of: name) else { throw missing(name) }
     return number
   }
 
@@ -79,7 +82,7 @@ package final class PostgresTreeStores: ClusterStore {
   /// - Returns: The store, or nil when there is no such database.
   /// - Throws: `StoreError`: locked when another server leads the database.
   package func open(_ name: String) throws(StoreError) -> (any TreeStore)? {
-    guard try port.database(name) != nil else { return nil }
+    guard try number(of: name) != nil else { return nil }
     let own = try acquireOwn(name, patience: options.patience)
     do throws(StoreError) {
       return LeasedTreeStore(try open(own.lease, number: own.number), keeper: own.keeper)
@@ -203,7 +206,7 @@ package final class PostgresTreeStores: ClusterStore {
     to name: String,
     within patience: Duration
   ) throws(StoreError) {
-    guard try port.database(name) == nil else {
+    guard try number(of: name) == nil else {
       throw StoreError(
         .failed,
         description: "\(address.description): there is a database \"\(name)\" already"

@@ -154,15 +154,6 @@ final class PostgresPort: @unchecked Sendable {
     }
   }
 
-  // MARK: Databases
-
-  /// The number of a database, or nil if no database has this name.
-  func database(_ name: String) throws(StoreError) -> Int64? {
-    try prepare()
-    let rows = try query("SELECT id FROM hearth.databases WHERE name = $1", with: [.text(name)])
-    return rows.count == 0 ? nil : rows.integer(0, column: 0)
-  }
-
   // MARK: Leases
 
   func renew(_ server: ServerID, for duration: Duration) throws(StoreError) {

@@ -34,16 +34,3 @@ package struct IdentityContents: Sendable, Equatable {
   /// Makes the contents of an empty store.
   package init() {}
 }
-
-/// A store of accounts whose contents can be moved as a whole.
-package protocol MovableIdentityStore: IdentityStore {
-  /// Reads everything.
-  ///
-  /// - Throws: `StoreError` when it cannot be read.
-  func contents() throws -> IdentityContents
-
-  /// Takes over the contents of another store.
-  ///
-  /// - Throws: `StoreError` when there are accounts or secrets already, or they cannot be stored.
-  func restore(_ contents: IdentityContents) throws
-}

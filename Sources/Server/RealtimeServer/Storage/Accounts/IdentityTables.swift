@@ -251,15 +251,20 @@ package struct IdentityWriter<Failure: Error> {
   }
 }
 
-/// A store of accounts in the tables of a database.
-package protocol TableIdentityStore: MovableIdentityStore {
+/// A store of accounts in the tables of a database, whose contents can be moved as a whole.
+package protocol MovableIdentityStore: IdentityStore {
   /// Reads the tables.
   ///
   /// - Throws: `StoreError` when they cannot be read.
   func read<Value>(_ body: (IdentityReader) throws -> Value) throws(StoreError) -> Value
+
+  /// Takes over the contents of another store.
+  ///
+  /// - Throws: `StoreError` when there are accounts or secrets already, or they cannot be stored.
+  func restore(_ contents: IdentityContents) throws
 }
 
-extension TableIdentityStore {
+extension MovableIdentityStore {
   /// The account of a user, or nil.
   package func account(_ uid: String, in database: String) throws -> Account? {
     try read {
@@ -298,7 +303,9 @@ extension TableIdentityStore {
     try read { try $0.revocations(since: second) }
   }
 
-  /// Everything.
+  /// Reads everything.
+  ///
+  /// - Throws: `StoreError` when it cannot be read.
   package func contents() throws -> IdentityContents {
     var contents = try read { try $0.contents() }
     for file in SecretFile.allCases { contents.secrets[file] = try secret(file) }

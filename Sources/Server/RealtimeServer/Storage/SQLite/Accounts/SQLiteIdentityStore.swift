@@ -11,7 +11,7 @@ package import RealtimeCore
 ///     DIRECTORY/custom-token-key.json      what programs of administrators sign with
 ///
 /// Exports and backups of databases contain none of this, so a backup gives no one access.
-package final class SQLiteIdentityStore: TableIdentityStore, @unchecked Sendable {
+package final class SQLiteIdentityStore: MovableIdentityStore, @unchecked Sendable {
   // Safety: the writer, the mark and the count are used from one thread at a time, like every
   // `IdentityStore`. All others are Sendable.
 
