@@ -51,10 +51,6 @@ package struct SQLiteTreeStores: StoredDatabases {
     StoreDirectory(path: directory(of: name)).hasDatabase
   }
 
-  /// The names of the existing databases, in order.
-  ///
-  /// - Throws: ``StoreError`` when the directory cannot be read.
-  /// - Complexity: O(databases)
   package func names() throws(StoreError) -> [String] {
     var names: [String] = []
     if let stream = opendir(databases) {
@@ -73,31 +69,25 @@ package struct SQLiteTreeStores: StoredDatabases {
     return names.sorted()
   }
 
-  /// Opens the store of a database.
-  ///
-  /// - Parameter name: 1 to 63 lowercase letters, digits and hyphens.
-  /// - Returns: The store, or nil when there is no such database.
-  /// - Throws: ``StoreError`` when it cannot be used.
   package func open(_ name: String) throws(StoreError) -> (any TreeStore)? {
-    guard exists(name) else { return nil }
-    return try SQLiteTreeStore(directory: directory(of: name), now: now(), options: options)
+    exists(name) ? try store(in: directory(of: name)) : nil
+  }
+
+  private func store(in directory: String) throws(StoreError) -> SQLiteTreeStore {
+    try SQLiteTreeStore(directory: directory, now: now(), options: options)
   }
 
   /// Creates an empty database, unless one with this name exists.
   ///
   /// It appears as a whole or not at all, even if the process ends halfway.
-  ///
-  /// - Parameter name: 1 to 63 lowercase letters, digits and hyphens.
-  /// - Returns: Whether it was created.
-  /// - Throws: ``StoreError`` when it cannot be created.
   package func create(_ name: String) throws(StoreError) -> Bool {
     guard !exists(name) else { return false }
     guard name != DatabaseName.standard else {
-      try SQLiteTreeStore(directory: path, now: now(), options: options).close()
+      try store(in: path).close()
       return true
     }
     let draft = "\(databases)/.\(name)-\(UUID().uuidString)"
-    try SQLiteTreeStore(directory: draft, now: now(), options: options).close()
+    try store(in: draft).close()
     guard Foundation.rename(draft, directory(of: name)) == 0 else {
       let code = errno
       try? FileManager.default.removeItem(atPath: draft)
@@ -108,6 +98,7 @@ package struct SQLiteTreeStores: StoredDatabases {
     try StoreError.translating(at: databases) { try DirectoryNames.synchronize(databases) }
     return true
   }
+
   // MARK: Removing and renaming
 
   /// Deletes a database and its accounts, while no server uses the directory.
