@@ -1,7 +1,8 @@
-import HearthLab
 import RealtimeCore
 import TestSupport
 import Testing
+
+@testable import HearthLab
 
 @Suite("Checker", .serialized)
 struct CheckerPropertyTests {

@@ -1,6 +1,7 @@
-import HearthLab
 import RealtimeCore
 import Testing
+
+@testable import HearthLab
 
 /// What a server does wrong that answers from a copy of a database that another server leads, each
 /// found under the promise that it breaks.

@@ -1,6 +1,7 @@
-import HearthLab
 import RealtimeCore
 import Testing
+
+@testable import HearthLab
 
 /// Lost, late and reordered changes, each found under its own promise.
 @Suite("Lost, late and reordered changes")

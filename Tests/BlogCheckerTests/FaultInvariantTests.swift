@@ -1,7 +1,8 @@
 import Foundation
-import HearthLab
 import RealtimeCore
 import Testing
+
+@testable import HearthLab
 
 /// For each promise about faults, rules and time, a correct history that passes and wrong ones that
 /// are caught.

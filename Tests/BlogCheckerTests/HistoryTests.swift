@@ -1,8 +1,9 @@
 import Foundation
-import HearthLab
 import RealtimeCore
 import TestSupport
 import Testing
+
+@testable import HearthLab
 
 @Suite("Client histories")
 struct HistoryTests {

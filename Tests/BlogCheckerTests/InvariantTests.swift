@@ -1,6 +1,7 @@
-import HearthLab
 import RealtimeCore
 import Testing
+
+@testable import HearthLab
 
 /// For each promise, a correct history that passes and wrong ones that are caught.
 @Suite("Invariants")

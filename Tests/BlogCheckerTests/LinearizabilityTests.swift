@@ -1,6 +1,7 @@
-import HearthLab
 import TestSupport
 import Testing
+
+@testable import HearthLab
 
 @Suite("Linearizability")
 struct LinearizabilityTests {

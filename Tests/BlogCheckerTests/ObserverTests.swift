@@ -1,13 +1,13 @@
 import Dispatch
 import DurableFiles
 import Foundation
-import HearthLab
 import NIOPosix
 import RealtimeCore
 import RealtimeTransport
 import TestSupport
 import Testing
 
+@testable import HearthLab
 @testable import RealtimeServer
 
 @Suite("Observers")

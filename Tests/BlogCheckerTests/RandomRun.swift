@@ -1,6 +1,7 @@
-import HearthLab
 import RealtimeCore
 import TestSupport
+
+@testable import HearthLab
 
 /// A tiny blog with concurrent random operations, lost answers, refusals and crashes.
 ///

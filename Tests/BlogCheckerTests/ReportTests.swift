@@ -1,6 +1,7 @@
-import HearthLab
 import RealtimeCore
 import Testing
+
+@testable import HearthLab
 
 @Suite("Check report")
 struct ReportTests {

@@ -1,6 +1,7 @@
-import HearthLab
 import RealtimeCore
 import RealtimeServer
+
+@testable import HearthLab
 
 /// A small blog with its clients, from which tests build correct and wrong histories.
 ///

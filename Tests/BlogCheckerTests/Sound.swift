@@ -1,5 +1,6 @@
-import HearthLab
 import RealtimeCore
+
+@testable import HearthLab
 
 /// A correct history, which tests corrupt.
 enum Sound {

@@ -1,6 +1,7 @@
 import Foundation
-import HearthLab
 import Testing
+
+@testable import HearthLab
 
 @Suite("ChildProcess")
 struct ChildProcessTests {

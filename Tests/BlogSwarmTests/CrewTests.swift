@@ -1,7 +1,8 @@
-import HearthLab
 import RealtimeCore
 import RealtimeDatabase
 import Testing
+
+@testable import HearthLab
 
 @Suite("Crew protocol")
 struct CrewTests {

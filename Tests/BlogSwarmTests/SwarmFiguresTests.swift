@@ -1,8 +1,9 @@
 import BlogTUI
 import Foundation
-import HearthLab
 import RealtimeCore
 import Testing
+
+@testable import HearthLab
 
 @Suite("The pane of a swarm")
 struct SwarmFiguresTests {

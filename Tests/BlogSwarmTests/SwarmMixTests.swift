@@ -1,5 +1,6 @@
-import HearthLab
 import Testing
+
+@testable import HearthLab
 
 @Suite("SwarmMix")
 struct SwarmMixTests {

@@ -1,8 +1,9 @@
 import Foundation
-import HearthLab
 import NIOCore
 import NIOPosix
 import Testing
+
+@testable import HearthLab
 
 /// A server that records what it receives on each connection, and echoes it.
 private final class Echo: Sendable {

@@ -53,9 +53,8 @@ package struct Checker: Sendable {
   /// - Returns: How often each promise was checked, and what was wrong.
   /// - Complexity: O(commits + operations + things shown), times the logarithm of the data size
   package func check(_ tell: (CheckReport.Line) -> Void = { _ in }) -> CheckReport {
-    var invariants = Self.invariants.map { $0.init(evidence) }
-    var replay = Replay(evidence.commits)
-    while let moment = replay.next() {
+    var invariants = Self.invariants.map { $0.init(evidence: evidence, findings: Findings()) }
+    for moment in Replay(evidence.commits) {
       for index in invariants.indices {
         switch moment {
         case .step(let step): invariants[index].observe(step)

@@ -47,11 +47,6 @@ struct CommentKey: Hashable, Sendable {
   let post: String
   let comment: String
 
-  init(post: String, comment: String) {
-    self.post = post
-    self.comment = comment
-  }
-
   var path: Path { Path([.postComments, ChildKey(post), ChildKey(comment)]) }
 }
 

@@ -15,38 +15,19 @@ package struct CommitHistory: Sendable {
   }
 
   /// All data at the start.
-  package var root: Node
+  package var root = Node.empty
   /// The number of the last commit before the start.
-  package var revision: Int64
+  package var revision: Int64 = 0
   /// The observations, in chronological order.
-  package var entries: [Entry]
+  package var entries: [Entry] = []
   /// All data at the end, read as a whole rather than computed from the commits.
   package var finalRoot: Node
   /// The last commit in the final data, or nil when that is unknown.
   package var finalRevision: Int64?
   /// The security rules that were in force at any time.
-  package var rules: [String]
+  package var rules: [String] = []
   /// Whether commits have the server's revision numbers; a stream of events has none.
-  package var hasRevisions: Bool
-
-  /// Creates a history.
-  package init(
-    root: Node = .empty,
-    revision: Int64 = 0,
-    entries: [Entry] = [],
-    finalRoot: Node,
-    finalRevision: Int64? = nil,
-    rules: [String] = [],
-    hasRevisions: Bool = true
-  ) {
-    self.root = root
-    self.revision = revision
-    self.entries = entries
-    self.finalRoot = finalRoot
-    self.finalRevision = finalRevision
-    self.rules = rules
-    self.hasRevisions = hasRevisions
-  }
+  package var hasRevisions = true
 
   /// The number of commits that were seen one by one.
   package var commitCount: Int {
@@ -60,7 +41,7 @@ package struct CommitHistory: Sendable {
 }
 
 /// Replays all commits in order.
-struct Replay {
+struct Replay: Sequence, IteratorProtocol {
   /// What the replay yields.
   enum Event {
     case step(Step)
@@ -68,7 +49,7 @@ struct Replay {
   }
 
   private var entries: [CommitHistory.Entry].Iterator
-  private(set) var root: Node
+  private var root: Node
   private var revision: Int64
   /// Whether commits have timestamps; those from a stream of events do not.
   private let hasTimes: Bool
@@ -131,7 +112,8 @@ struct Replay {
       before: root,
       after: after,
       changes: changes,
-      isJump: isJump
+      isJump: isJump,
+      touched: TouchedPaths(changes.map(\.path), before: root, after: after)
     )
   }
 }
@@ -155,30 +137,11 @@ struct Step: Sendable {
   /// The parts of the blog that may have changed.
   let touched: TouchedPaths
 
-  init(
-    revision: Int64,
-    timestamp: Int64?,
-    seen: Moment,
-    before: Node,
-    after: Node,
-    changes: [Change],
-    isJump: Bool
-  ) {
-    self.revision = revision
-    self.timestamp = timestamp
-    self.seen = seen
-    self.before = before
-    self.after = after
-    self.changes = changes
-    self.isJump = isJump
-    touched = TouchedPaths(changes.map(\.path), before: before, after: after)
-  }
-
   /// The posts and comments that did not exist before.
   var appearances: [Path] {
     let posts = touched.posts.map { Path([.posts, $0]) }
-    let comments = touched.comments.map { Path([.postComments, $0.post, $0.comment]) }
-    return (posts + comments).filter { before[$0].isEmpty && !after[$0].isEmpty }
+    let paths = posts + touched.comments.map(\.path)
+    return paths.filter { before[$0].isEmpty && !after[$0].isEmpty }
   }
 
   /// The name of the step in a report.
@@ -206,26 +169,15 @@ struct TouchedPaths: Sendable {
     let post: ChildKey
   }
 
-  /// A comment on a post.
-  struct Comment: Hashable, Sendable {
-    let post: ChildKey
-    let comment: ChildKey
-  }
-
   /// The posts, including those of which a copy was touched.
   private(set) var posts: Set<ChildKey> = []
   private(set) var copies: Set<Copy> = []
-  private(set) var comments: Set<Comment> = []
+  private(set) var comments: Set<CommentKey> = []
 
   init(_ paths: [Path], before: Node, after: Node) {
     for path in paths {
-      switch path.first {
-      case nil:
-        for root in [ChildKey.posts, .userPosts, .postComments] {
-          touch(Path([root]), before: before, after: after)
-        }
-      default: touch(path, before: before, after: after)
-      }
+      let roots = [ChildKey.posts, .userPosts, .postComments].map { Path([$0]) }
+      for path in path.isRoot ? roots : [path] { touch(path, before: before, after: after) }
     }
     posts.formUnion(copies.map(\.post))
   }
@@ -247,7 +199,7 @@ struct TouchedPaths: Sendable {
     case .postComments?:
       for post in keys(1, at: Path([.postComments])) {
         for comment in keys(2, at: Path([.postComments, post])) {
-          comments.insert(Comment(post: post, comment: comment))
+          comments.insert(CommentKey(post: post.text, comment: comment.text))
         }
       }
     default: break

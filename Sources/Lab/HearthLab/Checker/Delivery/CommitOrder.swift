@@ -22,18 +22,21 @@ struct CommitOrder: Sendable {
     }
   }
 
-  private let evidence: Evidence
-  private var appeared: [Path: Int64] = [:]
+  /// All operations, in the order in which they began.
+  private let operations: [ClientOperation]
+  private let model: Model
+  /// The revision at which each post and comment appeared.
+  private(set) var appeared: [Path: Int64] = [:]
   private var transitions: [Model.Star: [Transition]] = [:]
   /// Every value of each path that was incremented.
   private var states: [Path: [State]] = [:]
   /// Whether commits were missed, so that no operation can be found for certain.
   private(set) var hasGaps = false
 
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-    let commits = evidence.commits
-    for operation in evidence.history.operations {
+  init(_ operations: [ClientOperation], model: Model, commits: CommitHistory) {
+    self.operations = operations
+    self.model = model
+    for operation in operations {
       guard case .increment(let place, _) = operation.intent else { continue }
       let path = Path(wire: place)
       states[path] = [State(commits.root[path], revision: commits.revision)]
@@ -41,9 +44,11 @@ struct CommitOrder: Sendable {
   }
 
   mutating func observe(_ step: Step) {
-    if step.isJump { hasGaps = true }
-    for path in step.appearances {
-      appeared[path] = appeared[path] ?? step.revision
+    if step.isJump {
+      hasGaps = true
+    } else {
+      // The order within a gap is unknown.
+      for path in step.appearances { appeared[path] = appeared[path] ?? step.revision }
     }
     noteTransitions(step)
     for path in states.keys where step.changes.contains(where: { $0.path.overlaps(path) }) {
@@ -77,14 +82,10 @@ struct CommitOrder: Sendable {
   func placedOperations(_ findings: inout Findings) -> [Placed] {
     guard !hasGaps else { return [] }
     var placed: [Placed] = []
-    for operation in evidence.history.operations where !operation.isRefused {
+    for operation in operations where !operation.isRefused {
       switch operation.intent {
-      case .post(let post, _, _):
-        if let revision = appeared[Path([.posts, ChildKey(post)])] {
-          placed.append((operation, revision))
-        }
-      case .comment(let post, let comment, _):
-        if let revision = appeared[CommentKey(post: post, comment: comment).path] {
+      case .post, .comment:
+        if let path = operation.intent.createdPath, let revision = appeared[path] {
           placed.append((operation, revision))
         }
       case .increment(let path, let amount):
@@ -128,7 +129,7 @@ struct CommitOrder: Sendable {
     into placed: inout [Placed],
     _ findings: inout Findings
   ) {
-    let operations = evidence.model.stars[star]?.operations ?? []
+    let operations = model.stars[star]?.operations ?? []
     guard operations.count == transitions.count, Self.followOneAnother(operations),
       zip(operations, transitions).allSatisfy({ $0.starred == $1.isStarred })
     else { return }

@@ -43,7 +43,8 @@ struct DeliveryTracker {
   private let versions: PathVersions
   private let bound: Duration
   private let disturbances: Disturbances
-  private let judge: (Judgement) -> Void
+  /// The judgements so far.
+  private(set) var judgements: [Judgement] = []
 
   private var views: [String: View] = [:]
   private var pathStates: [Key: PathState] = [:]
@@ -62,28 +63,16 @@ struct DeliveryTracker {
   ///
   /// - Parameters:
   ///   - client: The client's history.
-  ///   - versions: What was committed.
-  ///   - evidence: What the driver has recorded, and what is tolerated.
-  ///   - judge: Receives the judgements.
-  init(
-    _ client: ClientHistory,
-    versions: PathVersions,
-    evidence: Evidence,
-    judge: @escaping (Judgement) -> Void
-  ) {
+  ///   - evidence: What was committed, what the driver has recorded, and what is tolerated.
+  init(_ client: ClientHistory, evidence: Evidence) {
     self.client = client.header.client
-    self.versions = versions
+    versions = evidence.paths
     bound = evidence.options.freshness
     disturbances = Disturbances(of: client, by: evidence.history.driver)
-    self.judge = judge
   }
 
   /// Goes through everything that the client has recorded and the faults injected into it.
   mutating func follow(_ history: ClientHistory) {
-    let operations = Dictionary(
-      history.operations.map { ($0.number, $0) },
-      uniquingKeysWith: { first, _ in first }
-    )
     var faults = disturbances.faults[...]
     for line in history.lines {
       while let fault = faults.first, fault.time <= line.time {
@@ -97,7 +86,7 @@ struct DeliveryTracker {
       case .connection(let isUp): connectionChanged(isUp: isUp, at: line.time)
       case .invoked(_, let intent): cover(intent, adding: 1)
       case .answered(let number, .ok), .answered(let number, .refused):
-        if let operation = operations[number] { cover(operation.intent, adding: -1) }
+        if let operation = history.operation(number) { cover(operation.intent, adding: -1) }
       case .told(let telling): take(telling, at: line.time)
       case .ended: settle(at: line.time, isEnd: true)
       case .answered, .shown, .fault, .finalView, .screen, .server, .rules, .sample, .stalled,
@@ -227,7 +216,7 @@ struct DeliveryTracker {
   }
 
   /// Determines what a state is that is not the next one.
-  private func stray(
+  private mutating func stray(
     _ key: Key,
     states: PathVersions.States,
     to hash: String,
@@ -254,7 +243,7 @@ struct DeliveryTracker {
     } else if let earlier = equal.last {
       state.missing.subtract(equal)
       if time > free {
-        judge(
+        judgements.append(
           .older(
             violation(at: key, of: states, index: earlier, problem: "arrives after newer ones")
           )
@@ -265,7 +254,7 @@ struct DeliveryTracker {
       state.positions = [next]
     } else if let late = alike.first(where: state.missing.contains) {
       state.missing.remove(late)
-      judge(
+      judgements.append(
         .older(violation(at: key, of: states, index: late, problem: "arrives after newer ones"))
       )
     } else if let later = alike.first(where: { $0 > highest }) {
@@ -276,7 +265,7 @@ struct DeliveryTracker {
 
   // MARK: Judging
 
-  private func checkTime(
+  private mutating func checkTime(
     of key: Key,
     _ states: PathVersions.States,
     from old: Set<Int>,
@@ -285,23 +274,15 @@ struct DeliveryTracker {
     at time: Moment
   ) {
     guard let reached = next.last, let last = old.max(), reached > last else {
-      return judge(.right)
+      return judgements.append(.right)
     }
     for index in last + 1...reached {
       if isLate(states.versions[index], freeUntil: free, at: time) {
         let delay = time.since(states.versions[index].seen)
-        judge(
-          .late(
-            violation(
-              at: key,
-              of: states,
-              index: index,
-              problem: "arrives \(delay) after its commit"
-            )
-          )
-        )
+        let problem = "arrives \(delay) after its commit"
+        judgements.append(.late(violation(at: key, of: states, index: index, problem: problem)))
       } else {
-        judge(.right)
+        judgements.append(.right)
       }
     }
   }
@@ -329,7 +310,7 @@ struct DeliveryTracker {
     let revision = states.versions[index].revision
     if revision < lastRevision {
       let problem = "arrives after revision \(lastRevision), which is for another path"
-      judge(.older(violation(at: key, of: states, index: index, problem: problem)))
+      judgements.append(.older(violation(at: key, of: states, index: index, problem: problem)))
     }
     lastRevision = max(lastRevision, revision)
   }
@@ -339,10 +320,8 @@ struct DeliveryTracker {
     for (key, state) in pathStates {
       let states = versions.states(at: key.path)
       for index in state.missing.sorted() {
-        judge(
-          .lost(
-            violation(at: key, of: states, index: index, problem: "was skipped")
-          )
+        judgements.append(
+          .lost(violation(at: key, of: states, index: index, problem: "was skipped"))
         )
       }
       pathStates[key]?.missing = []
@@ -357,18 +336,9 @@ struct DeliveryTracker {
         guard let last = state.positions?.max(), !state.isBlind, !isCovered(path) else { continue }
         for index in states.versions.indices.dropFirst(last + 1)
         where isLate(states.versions[index], freeUntil: free, at: time) {
-          judge(
-            isEnd
-              ? .lost(violation(at: key, of: states, index: index, problem: "never arrived"))
-              : .late(
-                violation(
-                  at: key,
-                  of: states,
-                  index: index,
-                  problem: "did not arrive in time"
-                )
-              )
-          )
+          let problem = isEnd ? "never arrived" : "did not arrive in time"
+          let violation = violation(at: key, of: states, index: index, problem: problem)
+          judgements.append(isEnd ? .lost(violation) : .late(violation))
         }
       }
     }
@@ -399,6 +369,16 @@ extension Intent {
     case .comment(let post, let comment, _), .deleteComment(let post, let comment):
       [CommentKey(post: post, comment: comment).path]
     case .increment, .read, .administer: []
+    }
+  }
+
+  /// The path of the post or comment that the operation creates, or nil.
+  var createdPath: Path? {
+    switch self {
+    case .post, .comment: coveredPaths.first
+    case .editPost, .deletePost, .deleteComment, .star, .unstar, .increment, .read, .starAs,
+      .editOther, .administer:
+      nil
     }
   }
 

@@ -80,9 +80,7 @@ struct PathVersions: Sendable {
     if step.isJump { hasGaps = true }
     mostPosts = max(mostPosts, step.after[.posts].childCount)
     for post in step.touched.posts { note(step, at: Path([.posts, post])) }
-    for comment in step.touched.comments {
-      note(step, at: Path([.postComments, comment.post, comment.comment]))
-    }
+    for comment in step.touched.comments { note(step, at: comment.path) }
     for path in others where step.changes.contains(where: { $0.path.overlaps(path) }) {
       note(step, at: path)
     }

@@ -1,39 +1,39 @@
 import RealtimeCore
 
+/// A read that was answered.
+struct AnsweredRead: Sendable {
+  let operation: ClientOperation
+  let path: Path
+  let server: String?
+  let node: Node
+  let hash: String
+
+  init?(_ operation: ClientOperation) {
+    guard case .read(let path, let server) = operation.intent,
+      case .ok(let value) = operation.outcome, let node = try? Node(json: value ?? .null)
+    else { return nil }
+    self.operation = operation
+    self.path = Path(wire: path)
+    self.server = server
+    self.node = node
+    hash = node.isEmpty ? PathVersions.States.nothing : node.hash
+  }
+}
+
 /// Compares what clients read, at whichever server, with what was acknowledged and seen before.
 ///
 /// A read returns a state of its path. That state was replaced by a later commit, or is the last
 /// one; either way it must not have been replaced by the time of a commit that the reader may rely
 /// on.
-struct ReadTracker: Sendable {
+struct ReadTracker {
   /// What a read must not be older than.
-  enum Standard: Sendable {
+  enum Standard {
     /// The writes of the same client that were acknowledged before the read began.
     case ownWrites
     /// What the same client had read or was told before, at whichever server.
     case ownSight
     /// What anybody was acknowledged, had read or was told before.
     case everything
-  }
-
-  /// A read that was answered.
-  private struct Read {
-    let operation: ClientOperation
-    let path: Path
-    let server: String?
-    let node: Node
-    let hash: String
-
-    init?(_ operation: ClientOperation) {
-      guard case .read(let path, let server) = operation.intent,
-        case .ok(let value) = operation.outcome, let node = try? Node(json: value ?? .null)
-      else { return nil }
-      self.operation = operation
-      self.path = Path(wire: path)
-      self.server = server
-      self.node = node
-      hash = node.isEmpty ? PathVersions.States.nothing : node.hash
-    }
   }
 
   /// Something from which a client knows of a commit.
@@ -57,7 +57,7 @@ struct ReadTracker: Sendable {
   }
 
   /// The proofs of ever later commits, in chronological order.
-  private struct Floor: Sendable {
+  private struct Floor {
     private let proofs: [Proof]
 
     init(_ proofs: [Proof]) {
@@ -80,30 +80,20 @@ struct ReadTracker: Sendable {
     }
   }
 
-  private(set) var order: CommitOrder
-  private let history: History
-  private let reads: [Read]
-  private var versions: PathVersions
+  private let evidence: Evidence
+  private var versions: PathVersions { evidence.paths }
 
   init(_ evidence: Evidence) {
-    order = CommitOrder(evidence)
-    history = evidence.history
-    reads = history.operations.compactMap(Read.init)
-    versions = PathVersions(evidence.commits, and: Set(reads.map(\.path)))
-  }
-
-  mutating func observe(_ step: Step) {
-    order.observe(step)
-    versions.observe(step)
+    self.evidence = evidence
   }
 
   // MARK: Reads
 
   /// Expects every read to be as new as a standard demands.
   func expectReads(_ standard: Standard, _ findings: inout Findings) {
-    guard !versions.hasGaps, !reads.isEmpty else { return }
+    guard !versions.hasGaps, !evidence.reads.isEmpty else { return }
     let floors = floors(standard)
-    for read in reads {
+    for read in evidence.reads {
       let client = read.operation.client
       let floor = floors[standard == .everything ? "" : client]
       let proof = floor?.last(before: read.operation.invoked)
@@ -130,7 +120,7 @@ struct ReadTracker: Sendable {
 
   private var acknowledgements: [Proof] {
     var ignored = Findings()
-    return order.placedOperations(&ignored).compactMap { operation, revision in
+    return evidence.order.placedOperations(&ignored).compactMap { operation, revision in
       operation.acknowledged.map {
         Proof(time: $0, revision: revision, source: .acknowledged(operation))
       }
@@ -139,13 +129,13 @@ struct ReadTracker: Sendable {
 
   /// All that clients have read or were told, each as a proof of the first commit that made it so.
   private var sights: [Proof] {
-    let read = reads.compactMap { read -> Proof? in
+    let read = evidence.reads.compactMap { read -> Proof? in
       guard let time = read.operation.acknowledged,
         let revision = versions.states(at: read.path).oldest(hash: read.hash)
       else { return nil }
       return Proof(time: time, revision: revision, source: .read(read.operation))
     }
-    let told = history.clients.flatMap { client in
+    let told = evidence.history.clients.flatMap { client in
       client.lines.compactMap { line -> Proof? in
         guard case .told(let telling) = line.event, case .child(let hash?, _) = telling.content,
           let revision = versions.states(at: Path(wire: telling.path)).oldest(hash: hash)
@@ -163,7 +153,7 @@ struct ReadTracker: Sendable {
   func expectTellings(_ findings: inout Findings) {
     guard !versions.hasGaps else { return }
     let written = Dictionary(grouping: acknowledgements, by: \.client)
-    for client in history.clients {
+    for client in evidence.history.clients {
       expectTellings(of: client, after: written[client.header.client] ?? [], &findings)
     }
   }

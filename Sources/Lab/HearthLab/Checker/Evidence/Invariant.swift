@@ -1,9 +1,9 @@
-package import RealtimeCore
+import RealtimeCore
 
 /// One promise that is checked over every commit and over what clients have recorded.
 ///
-/// The checker creates it with the evidence, calls it for every step and every crash in order, and
-/// then once more for the conclusion.
+/// The checker creates it with the evidence and no findings, calls it for every step and every crash
+/// in order, and then once more for the conclusion.
 protocol Invariant: Sendable {
   /// The promises that it checks.
   static var promises: [Promise] { get }
@@ -12,7 +12,7 @@ protocol Invariant: Sendable {
   /// The findings so far.
   var findings: Findings { get }
 
-  init(_ evidence: Evidence)
+  init(evidence: Evidence, findings: Findings)
 
   /// Checks a commit.
   mutating func observe(_ step: Step)
@@ -31,43 +31,58 @@ extension Invariant {
 }
 
 /// The evidence of a run: what clients have recorded, and what the observer saw.
-package struct Evidence: Sendable {
+struct Evidence: Sendable {
   /// What clients have recorded.
-  package let history: History
+  let history: History
   /// What the observer saw.
-  package let commits: CommitHistory
+  let commits: CommitHistory
   /// What is tolerated, and the minimum that must have been done.
-  package let options: CheckOptions
+  let options: CheckOptions
   /// What must be in the database according to the histories.
   let model: Model
+  /// What clients have read.
+  let reads: [AnsweredRead]
+  /// All states of each post.
+  private(set) var posts: PostVersions
+  /// All states of each path that clients listen to or read.
+  private(set) var paths: PathVersions
+  /// The operations among the commits.
+  private(set) var order: CommitOrder
 
   /// Assembles the evidence.
   ///
   /// - Complexity: O(n log n)
-  package init(history: History, commits: CommitHistory, options: CheckOptions) {
+  init(history: History, commits: CommitHistory, options: CheckOptions) {
     self.history = history
     self.commits = commits
     self.options = options
     model = Model(history, initial: commits.root)
+    reads = history.operations.compactMap(AnsweredRead.init)
+    posts = PostVersions(commits)
+    paths = PathVersions(commits, and: Set(reads.map(\.path)))
+    order = CommitOrder(history.operations, model: model, commits: commits)
+    for case .step(let step) in Replay(commits) {
+      posts.observe(step)
+      paths.observe(step)
+      order.observe(step)
+    }
   }
 
   /// All data at the end.
-  package var finalRoot: Node { commits.finalRoot }
+  var finalRoot: Node { commits.finalRoot }
 }
 
 /// How often a promise was checked, and what was wrong.
-package struct Findings: Sendable {
+struct Findings: Sendable {
   /// The maximum number of violations that are kept; all are counted.
   private static let kept = 20
 
   /// How often the promise was checked.
-  package private(set) var checked = 0
+  private(set) var checked = 0
   /// How often the promise did not hold.
-  package private(set) var violationCount = 0
+  private(set) var violationCount = 0
   /// The first violations.
-  package private(set) var violations: [Violation] = []
-
-  init() {}
+  private(set) var violations: [Violation] = []
 
   /// Counts a check, and records a violation when it does not hold.
   mutating func expect(

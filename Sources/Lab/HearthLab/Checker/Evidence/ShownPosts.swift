@@ -11,26 +11,27 @@ struct ShownPosts: Sequence, IteratorProtocol {
     let age: Duration
     /// The number of the client's process.
     let life: Int
-    let showing: Showing
+    let view: String
+    /// The name of the event in a report.
+    let location: String
+    /// The revision of the data, where the client knows it.
+    let revision: Int64?
     let post: String
     let starCount: Int
     let stars: Int
     let version: String?
   }
 
+  private let client: ClientHistory
   private var lines: [HistoryLine].Iterator
-  private let operations: [Int64: ClientOperation]
   /// How many operations on each post are under way; those of unknown outcome always are.
   private var underWay: [String: Int] = [:]
   private var life = 0
   private var start = Moment(microseconds: 0)
 
   init(_ client: ClientHistory) {
+    self.client = client
     lines = client.lines.makeIterator()
-    operations = Dictionary(
-      client.operations.map { ($0.number, $0) },
-      uniquingKeysWith: { first, _ in first }
-    )
   }
 
   mutating func next() -> Element? {
@@ -42,7 +43,7 @@ struct ShownPosts: Sequence, IteratorProtocol {
       case .invoked(_, let intent):
         if let post = intent.post { underWay[post, default: 0] += 1 }
       case .answered(let number, .ok), .answered(let number, .refused):
-        if let post = operations[number]?.intent.post { underWay[post, default: 0] -= 1 }
+        if let post = client.operation(number)?.intent.post { underWay[post, default: 0] -= 1 }
       case .shown(let showing):
         guard case .post(let post, let count, let stars, _, let version) = showing.content,
           underWay[post, default: 0] == 0
@@ -50,7 +51,9 @@ struct ShownPosts: Sequence, IteratorProtocol {
         return Element(
           age: line.time.since(start),
           life: life,
-          showing: showing,
+          view: showing.view,
+          location: showing.location(at: client),
+          revision: showing.revision,
           post: post,
           starCount: count,
           stars: stars,
@@ -83,8 +86,9 @@ struct PostVersions: Sendable {
     }
 
     /// Whether this version is the one that was shown.
-    func isShown(starCount count: Int, stars: Int, version: String?) -> Bool {
-      starCount == count && self.stars == stars && version.map { $0 == hash } ?? true
+    func isShown(as shown: ShownPosts.Element) -> Bool {
+      starCount == shown.starCount && stars == shown.stars
+        && shown.version.map { $0 == hash } ?? true
     }
   }
 
@@ -115,20 +119,10 @@ struct PostVersions: Sendable {
   }
 
   /// Finds the first state of a post, from a position on, that matches what was shown.
-  func fit(
-    _ post: String,
-    starCount: Int,
-    stars: Int,
-    version: String?,
-    from position: Int
-  ) -> Fit {
-    let known = versions[post] ?? []
-    func isShown(_ candidate: Version) -> Bool {
-      candidate.isShown(starCount: starCount, stars: stars, version: version)
-    }
-    if let index = known.indices.dropFirst(position).first(where: { isShown(known[$0]) }) {
-      return .follows(index)
-    }
-    return known.last(where: isShown).map(Fit.older) ?? .never
+  func fit(_ shown: ShownPosts.Element, from position: Int = 0) -> Fit {
+    let known = versions[shown.post] ?? []
+    let next = known.indices.dropFirst(position).first { known[$0].isShown(as: shown) }
+    if let next { return .follows(next) }
+    return known.last { $0.isShown(as: shown) }.map(Fit.older) ?? .never
   }
 }

@@ -8,6 +8,8 @@ package struct History: Sendable {
   package let clients: [ClientHistory]
   /// All operations in the order in which they began.
   package let operations: [ClientOperation]
+  /// Whether all clients write a star and its copy in one commit.
+  package let isAtomic: Bool
 
   /// Assembles the histories of clients.
   ///
@@ -17,6 +19,7 @@ package struct History: Sendable {
     operations = clients.flatMap(\.operations).sorted {
       ($0.invoked, $0.client, $0.number) < ($1.invoked, $1.client, $1.number)
     }
+    isAtomic = clients.allSatisfy { $0.header.role == .driver || $0.header.strategy.isAtomic }
   }
 
   /// The driver, which starts the others and causes the faults, or nil.
@@ -29,11 +32,6 @@ package struct History: Sendable {
 
   /// The user IDs of all participants.
   package var uids: Set<String> { Set(clients.map(\.header.uid)) }
-
-  /// Whether all clients write a star and its copy in one commit.
-  package var isAtomic: Bool {
-    clients.allSatisfy { $0.header.role == .driver || $0.header.strategy.isAtomic }
-  }
 }
 
 /// Everything that one client has recorded.
@@ -48,6 +46,8 @@ package struct ClientHistory: Sendable {
   package let lives: Int
   /// Whether the last process ended properly.
   package let hasEnded: Bool
+  /// Where the operation with each number is among them.
+  private let positions: [Int64: Int]
 
   /// Assembles the lines of a file.
   ///
@@ -96,8 +96,12 @@ package struct ClientHistory: Sendable {
     }
     self.operations = operations
     self.lives = lives
+    self.positions = positions
     hasEnded = lines.last?.event == .ended
   }
+
+  /// The operation with a number, or nil if there is none.
+  func operation(_ number: Int64) -> ClientOperation? { positions[number].map { operations[$0] } }
 }
 
 /// Reads what clients have recorded.

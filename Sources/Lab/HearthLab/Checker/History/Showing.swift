@@ -32,6 +32,11 @@ package struct Showing: Hashable, Sendable {
     self.revision = revision
   }
 
+  /// The name of the event in a report.
+  func location(at client: ClientHistory) -> String {
+    "\(client.header.client), \(view), event \(order)"
+  }
+
   var members: [JSONMember] {
     var members = [
       JSONMember("view", .string(view)),

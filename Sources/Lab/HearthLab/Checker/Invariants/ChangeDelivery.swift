@@ -6,19 +6,11 @@ struct ChangesTold: Invariant {
   static let promises: [Promise] = [.g11]
   static let statement = "no change to a watched path is lost in delivery"
 
-  private let evidence: Evidence
-  private var versions: PathVersions
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-    versions = PathVersions(evidence.commits)
-  }
-
-  mutating func observe(_ step: Step) { versions.observe(step) }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
-    findings = DeliveryTracker.findings(in: evidence, versions: versions) { judgement in
+    findings = DeliveryTracker.findings(in: evidence) { judgement in
       if case .lost(let violation) = judgement { violation } else { nil }
     }
   }
@@ -31,19 +23,11 @@ struct ChangesInTime: Invariant {
   static let promises: [Promise] = [.g12]
   static let statement = "no change to a watched path arrives late"
 
-  private let evidence: Evidence
-  private var versions: PathVersions
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-    versions = PathVersions(evidence.commits)
-  }
-
-  mutating func observe(_ step: Step) { versions.observe(step) }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
-    findings = DeliveryTracker.findings(in: evidence, versions: versions) { judgement in
+    findings = DeliveryTracker.findings(in: evidence) { judgement in
       if case .late(let violation) = judgement { violation } else { nil }
     }
   }
@@ -54,19 +38,11 @@ struct ChangesInOrder: Invariant {
   static let promises: [Promise] = [.g13]
   static let statement = "changes are delivered in the order of their commits"
 
-  private let evidence: Evidence
-  private var versions: PathVersions
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-    versions = PathVersions(evidence.commits)
-  }
-
-  mutating func observe(_ step: Step) { versions.observe(step) }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
-    findings = DeliveryTracker.findings(in: evidence, versions: versions) { judgement in
+    findings = DeliveryTracker.findings(in: evidence) { judgement in
       if case .older(let violation) = judgement { violation } else { nil }
     }
   }
@@ -76,19 +52,14 @@ extension DeliveryTracker {
   /// Follows all clients and collects violations of one kind; everything else counts as checked.
   fileprivate static func findings(
     in evidence: Evidence,
-    versions: PathVersions,
-    wrong: @escaping (Judgement) -> Violation?
+    wrong: (Judgement) -> Violation?
   ) -> Findings {
-    guard !versions.hasGaps else { return Findings() }
-    return evidence.history.clients.filter { $0.header.role != .driver }.reduce(
-      into: Findings()
-    ) { findings, client in
-      var judgements: [Judgement] = []
-      var account = DeliveryTracker(client, versions: versions, evidence: evidence) {
-        judgements.append($0)
-      }
-      account.follow(client)
-      for judgement in judgements {
+    var findings = Findings()
+    if evidence.paths.hasGaps { return findings }
+    for client in evidence.history.clients where client.header.role != .driver {
+      var tracker = DeliveryTracker(client, evidence: evidence)
+      tracker.follow(client)
+      for judgement in tracker.judgements {
         if let violation = wrong(judgement) {
           findings.expect(false, at: violation.location, otherwise: violation.problem)
         } else {
@@ -96,5 +67,6 @@ extension DeliveryTracker {
         }
       }
     }
+    return findings
   }
 }

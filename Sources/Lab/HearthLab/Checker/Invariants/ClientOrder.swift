@@ -5,22 +5,8 @@ struct SendOrder: Invariant {
   static let promises: [Promise] = [.i4]
   static let statement = "posts and comments of one client stay in the order sent"
 
-  private let evidence: Evidence
-  /// The revision at which each post and comment appeared.
-  private var appeared: [Path: Int64] = [:]
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-  }
-
-  mutating func observe(_ step: Step) {
-    // The order within a gap is unknown.
-    guard !step.isJump else { return }
-    for path in step.appearances {
-      appeared[path] = appeared[path] ?? step.revision
-    }
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
     for client in evidence.history.clients where client.header.role != .driver {
@@ -69,7 +55,7 @@ struct SendOrder: Invariant {
     let name = client.header.client
     var last: (key: ChildKey, operation: ClientOperation)?
     for operation in client.operations {
-      guard let key = Self.path(of: operation)?.last else { continue }
+      guard let key = operation.intent.createdPath?.last else { continue }
       if let last {
         findings.expect(
           last.key < key,
@@ -86,7 +72,8 @@ struct SendOrder: Invariant {
   private mutating func checkCommits(of client: ClientHistory) {
     var last: (revision: Int64, operation: ClientOperation)?
     for operation in client.operations {
-      guard let path = Self.path(of: operation), let revision = appeared[path] else { continue }
+      guard let path = operation.intent.createdPath, let revision = evidence.order.appeared[path]
+      else { continue }
       if let last {
         findings.expect(
           last.revision < revision,
@@ -97,16 +84,6 @@ struct SendOrder: Invariant {
       last = (revision, operation)
     }
   }
-
-  private static func path(of operation: ClientOperation) -> Path? {
-    switch operation.intent {
-    case .post(let post, _, _): Path([.posts, ChildKey(post)])
-    case .comment(let post, let comment, _): CommentKey(post: post, comment: comment).path
-    case .editPost, .deletePost, .deleteComment, .star, .unstar, .increment, .read, .starAs,
-      .editOther, .administer:
-      nil
-    }
-  }
 }
 
 /// Events of a view are numbered without a gap, and none shows a state that was never committed.
@@ -114,33 +91,18 @@ struct EventOrder: Invariant {
   static let promises: [Promise] = [.g5]
   static let statement = "views show committed states only, without a gap"
 
-  private let evidence: Evidence
-  private var versions: PostVersions
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-    versions = PostVersions(evidence.commits)
-  }
-
-  mutating func observe(_ step: Step) { versions.observe(step) }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
     for client in evidence.history.clients {
       checkNumbers(of: client)
       for shown in ShownPosts(client) {
-        let fit = versions.fit(
-          shown.post,
-          starCount: shown.starCount,
-          stars: shown.stars,
-          version: shown.version,
-          from: 0
-        )
         var isKnown = true
-        if case .never = fit { isKnown = versions.hasGaps }
+        if case .never = evidence.posts.fit(shown) { isKnown = evidence.posts.hasGaps }
         findings.expect(
           isKnown,
-          at: "\(client.header.client), \(shown.showing.view), event \(shown.showing.order)",
+          at: shown.location,
           otherwise:
             "post \(shown.post) is shown with \(Words.count(shown.starCount, "star")) in a state "
             + "it never had"
@@ -181,55 +143,41 @@ struct SessionReads: Invariant {
   static let promises: [Promise] = [.g6]
   static let statement = "a client reads its own writes and never forgets"
 
-  private let evidence: Evidence
-  private var reads: ReadTracker
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-    reads = ReadTracker(evidence)
-  }
-
-  mutating func observe(_ step: Step) { reads.observe(step) }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
     for client in evidence.history.clients { check(client) }
+    let reads = ReadTracker(evidence)
     reads.expectReads(.ownWrites, &findings)
     reads.expectTellings(&findings)
   }
 
   private mutating func check(_ client: ClientHistory) {
-    let operations = Dictionary(
-      client.operations.map { ($0.number, $0) },
-      uniquingKeysWith: { first, _ in first }
-    )
     var acknowledged: [String: Set<String>] = [:]
     var shown: [String: Set<String>] = [:]
     for line in client.lines {
       switch line.event {
       case .answered(let number, .ok):
-        guard case .comment(let post, let key, _)? = operations[number]?.intent else { continue }
+        guard case .comment(let post, let key, _)? = client.operation(number)?.intent else {
+          continue
+        }
         acknowledged[post, default: []].insert(key)
       case .shown(let showing):
         guard case .comments(let post, let list) = showing.content else { continue }
         let keys = Set(list)
-        let location = "\(client.header.client), \(showing.view), event \(showing.order)"
-        expect(
-          acknowledged[post],
-          in: keys,
-          of: post,
-          at: location,
-          until: line.time,
-          what: "its own comment"
-        )
-        expect(
-          shown[post],
-          in: keys,
-          of: post,
-          at: location,
-          until: line.time,
-          what: "a comment shown before"
-        )
+        for (expected, what) in [
+          (acknowledged[post], "its own comment"), (shown[post], "a comment shown before"),
+        ] {
+          expect(
+            expected,
+            in: keys,
+            of: post,
+            at: showing.location(at: client),
+            until: line.time,
+            what: what
+          )
+        }
         shown[post] = keys.filter {
           !isOwnUnsettled(CommentKey(post: post, comment: $0), of: client)
         }

@@ -7,18 +7,18 @@ struct CopiesAgree: Invariant {
   static let promises: [Promise] = [.i2]
   static let statement = "a post and its copy are equal, field by field"
 
-  private let evidence: Evidence
-  private let following: Set<ChildKey>
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-    following = evidence.history.isAtomic ? [] : [.stars, .starCount]
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func observe(_ step: Step) {
     for post in step.touched.posts {
-      check(post, in: step.after, before: step.before, at: step.location, except: following)
+      check(
+        post,
+        in: step.after,
+        before: step.before,
+        at: step.location,
+        except: evidence.history.followingFields
+      )
     }
     for copy in step.touched.copies { checkOwner(of: copy, in: step.after, at: step.location) }
   }
@@ -77,12 +77,8 @@ struct CommentsComplete: Invariant {
   static let promises: [Promise] = [.i3]
   static let statement = "no comment is lost, duplicated or made up"
 
-  private let evidence: Evidence
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
     let root = evidence.finalRoot
@@ -115,14 +111,8 @@ struct AtomicUpdates: Invariant {
   static let promises: [Promise] = [.g4]
   static let statement = "an update of several paths is never seen in part"
 
-  private let isAtomic: Bool
-  private let evidence: Evidence
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-    isAtomic = evidence.history.isAtomic
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func observe(_ step: Step) {
     guard !step.isJump else { return }
@@ -137,7 +127,7 @@ struct AtomicUpdates: Invariant {
     else { return }
     let copyPath = Path([.userPosts, ChildKey(author), id])
     let (oldCopy, newCopy) = (step.before[copyPath], step.after[copyPath])
-    let ignored: Set<ChildKey> = isAtomic ? [] : [.stars, .starCount]
+    let ignored = evidence.history.followingFields
     let inPost = Set(before.differences(from: after)).subtracting(ignored)
     let inCopy = Set(oldCopy.differences(from: newCopy)).subtracting(ignored)
     findings.expect(
@@ -159,4 +149,9 @@ struct AtomicUpdates: Invariant {
         "post \(id) was deleted, but not \(Words.count(comments.childCount, "comment")) on it"
     )
   }
+}
+
+extension History {
+  /// The fields of a post that its copy may be given in a later commit.
+  fileprivate var followingFields: Set<ChildKey> { isAtomic ? [] : [.stars, .starCount] }
 }

@@ -9,12 +9,8 @@ struct StarCounts: Invariant {
   static let promises: [Promise] = [.i1]
   static let statement = "every starCount equals the number of stars"
 
-  private let evidence: Evidence
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func observe(_ step: Step) {
     for post in step.touched.posts { check(Path([.posts, post]), after: step) }
@@ -52,7 +48,7 @@ struct StarCounts: Invariant {
         else { continue }
         findings.expect(
           count == stars,
-          at: "\(client.header.client), \(showing.view), event \(showing.order)",
+          at: showing.location(at: client),
           otherwise:
             "post \(post) was shown with starCount \(count) and "
             + Words.count(stars, "star")
@@ -75,12 +71,8 @@ struct CounterSums: Invariant {
     var unknown: [String] = []
   }
 
-  private let evidence: Evidence
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
     var sums: [Path: Sum] = [:]
@@ -129,12 +121,13 @@ struct ExactlyOnce: Invariant {
   static let promises: [Promise] = [.i12, .g3]
   static let statement = "each write takes effect once or is refused"
 
-  private let evidence: Evidence
+  let evidence: Evidence
+  var findings: Findings
   private var appeared: [Path: Int64] = [:]
-  private(set) var findings = Findings()
 
-  init(_ evidence: Evidence) {
+  init(evidence: Evidence, findings: Findings) {
     self.evidence = evidence
+    self.findings = findings
   }
 
   mutating func observe(_ step: Step) {

@@ -5,12 +5,8 @@ struct Convergence: Invariant {
   static let promises: [Promise] = [.i6, .g7]
   static let statement = "idle clients all show what the database has"
 
-  private let evidence: Evidence
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
     var screens: [String: (terminal: String, lines: [String])] = [:]
@@ -106,12 +102,8 @@ struct ScreenIntegrity: Invariant {
   static let promises: [Promise] = [.i13]
   static let statement = "text from others stays within its box on every screen"
 
-  private let evidence: Evidence
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
     for client in evidence.history.clients {

@@ -6,12 +6,8 @@ struct BlackBoxOrder: Invariant {
   static let promises: [Promise] = [.g2]
   static let statement = "short histories of a number or star are linearizable"
 
-  private let evidence: Evidence
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
     checkCounters()

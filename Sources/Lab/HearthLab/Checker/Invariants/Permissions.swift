@@ -8,13 +8,9 @@ struct Authorship: Invariant {
   static let promises: [Promise] = [.i9]
   static let statement = "every change was requested by its owner"
 
-  private let evidence: Evidence
+  let evidence: Evidence
+  var findings: Findings
   private var model: Model { evidence.model }
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-  }
 
   mutating func observe(_ step: Step) {
     for post in step.touched.posts {
@@ -85,8 +81,7 @@ struct Authorship: Invariant {
     }
   }
 
-  private mutating func checkComment(_ touched: TouchedPaths.Comment, at step: Step) {
-    let key = CommentKey(post: touched.post.text, comment: touched.comment.text)
+  private mutating func checkComment(_ key: CommentKey, at step: Step) {
     let (before, after) = (step.before[key.path], step.after[key.path])
     guard before != after, !model.isAdministered(key.path) else { return }
     let thing = model.comments[key]
@@ -99,7 +94,7 @@ struct Authorship: Invariant {
       return
     }
     let author =
-      step.before[.posts][touched.post].text(.uid)
+      step.before[.posts][ChildKey(key.post)].text(.uid)
       ?? model.posts[key.post]?.thing.creation?.uid
     let deletions =
       (thing?.deletions ?? []) + (model.posts[key.post]?.thing.deletions ?? [])
@@ -130,16 +125,17 @@ struct RulesOracle: Invariant {
   static let promises: [Promise] = [.g9]
   static let statement = "the rules allow somebody to make every commit"
 
-  private let evidence: Evidence
+  let evidence: Evidence
+  var findings: Findings
   private let ruleSets: [RuleSet]
   private let people: [String]
   /// One in this many commits is checked.
   private let stride: Int
   private var count = 0
-  private(set) var findings = Findings()
 
-  init(_ evidence: Evidence) {
+  init(evidence: Evidence, findings: Findings) {
     self.evidence = evidence
+    self.findings = findings
     let changed = evidence.history.lines.compactMap { line in
       if case .rules(let source) = line.event { source } else { nil }
     }

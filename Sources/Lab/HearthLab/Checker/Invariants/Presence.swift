@@ -11,14 +11,15 @@ struct PresenceLedger: Invariant {
     let revision: Int64
   }
 
-  private let evidence: Evidence
+  let evidence: Evidence
+  var findings: Findings
   private var removals: [String: [Removal]] = [:]
   /// The ends of the server, during which no entry can disappear.
   private var crashes: [Period] = []
-  private(set) var findings = Findings()
 
-  init(_ evidence: Evidence) {
+  init(evidence: Evidence, findings: Findings) {
     self.evidence = evidence
+    self.findings = findings
   }
 
   mutating func observe(_ step: Step) {

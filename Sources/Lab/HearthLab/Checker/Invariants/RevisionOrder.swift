@@ -11,17 +11,16 @@ struct RevisionOrder: Invariant {
   static let promises: [Promise] = [.g2]
   static let statement = "commits have one order, which matches real time"
 
-  private let evidence: Evidence
+  let evidence: Evidence
+  var findings: Findings
   private var revision: Int64
   private var replayed: Node
-  private var reads: ReadTracker
-  private(set) var findings = Findings()
 
-  init(_ evidence: Evidence) {
+  init(evidence: Evidence, findings: Findings) {
     self.evidence = evidence
+    self.findings = findings
     revision = evidence.commits.revision
     replayed = evidence.commits.root
-    reads = ReadTracker(evidence)
   }
 
   mutating func observe(_ step: Step) {
@@ -34,7 +33,6 @@ struct RevisionOrder: Invariant {
       )
     }
     revision = step.revision
-    reads.observe(step)
   }
 
   mutating func conclude() {
@@ -50,9 +48,8 @@ struct RevisionOrder: Invariant {
         }
       }
     }
-    let placed = reads.order.placedOperations(&findings)
-    checkRealTime(placed)
-    reads.expectReads(.everything, &findings)
+    checkRealTime(evidence.order.placedOperations(&findings))
+    ReadTracker(evidence).expectReads(.everything, &findings)
   }
 
   /// No operation that began after another was acknowledged has a lower revision than that one.

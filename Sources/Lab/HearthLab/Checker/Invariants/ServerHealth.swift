@@ -5,12 +5,8 @@ struct CrashDurability: Invariant {
   static let promises: [Promise] = [.i11, .g1]
   static let statement = "acknowledged writes survive a killed server"
 
-  private let evidence: Evidence
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func observeCrash(_ crash: Crash) {
     let model = evidence.model
@@ -40,12 +36,8 @@ struct ServerAlive: Invariant {
   static let promises: [Promise] = [.g10]
   static let statement = "no client stops or blocks the server"
 
-  private let evidence: Evidence
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
     var last: HistoryEvent.ServerChange?
@@ -68,12 +60,8 @@ struct Bounds: Invariant {
   static let promises: [Promise] = [.i14]
   static let statement = "the server's memory, descriptors and answers stay bounded"
 
-  private let evidence: Evidence
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
     let options = evidence.options

@@ -11,12 +11,8 @@ struct OwnWritesShown: Invariant {
     var views: Set<String> = []
   }
 
-  private let evidence: Evidence
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
     let shared = Self.sharedStars(evidence.history)
@@ -37,10 +33,6 @@ struct OwnWritesShown: Invariant {
   }
 
   private mutating func check(_ client: ClientHistory, except shared: Set<Model.Star>) {
-    let operations = Dictionary(
-      client.operations.map { ($0.number, $0) },
-      uniquingKeysWith: { first, _ in first }
-    )
     var expectations: [String: Expectation] = [:]
     // The changes of each star whose outcome the client has not learned; later processes carry them
     // out.
@@ -49,7 +41,7 @@ struct OwnWritesShown: Invariant {
       switch line.event {
       case .started: expectations = [:]
       case .invoked(let number, let intent):
-        guard let operation = operations[number], let isStarred = operation.starred,
+        guard let operation = client.operation(number), let isStarred = operation.starred,
           let post = intent.post,
           !shared.contains(.init(post: post, uid: client.header.uid))
         else { continue }
@@ -59,7 +51,7 @@ struct OwnWritesShown: Invariant {
           isAlone ? Expectation(operation: operation, isStarred: isStarred) : nil
         underWay[post, default: []].insert(number)
       case .answered(let number, let outcome):
-        guard let post = operations[number]?.intent.post else { continue }
+        guard let post = client.operation(number)?.intent.post else { continue }
         let isExpected = expectations[post]?.operation.number == number
         switch outcome {
         case .ok: underWay[post]?.remove(number)
@@ -69,7 +61,7 @@ struct OwnWritesShown: Invariant {
         case .unknown: if isExpected { expectations[post] = nil }
         }
       case .shown(let showing):
-        check(showing, at: line.time, of: client.header.client, against: &expectations)
+        check(showing, at: line.time, of: client, against: &expectations)
       case .connection, .finalView, .screen, .fault, .server, .rules, .sample, .told, .stalled,
         .coalesced,
         .ended:
@@ -81,7 +73,7 @@ struct OwnWritesShown: Invariant {
   private mutating func check(
     _ showing: Showing,
     at time: Moment,
-    of client: String,
+    of client: ClientHistory,
     against expectations: inout [String: Expectation]
   ) {
     switch showing.content {
@@ -89,7 +81,7 @@ struct OwnWritesShown: Invariant {
     case .postGone(let post): expectations[post] = nil
     case .post(let post, _, _, let isMine, _):
       guard let expectation = expectations[post] else { return }
-      let location = "\(client), \(showing.view), event \(showing.order)"
+      let location = showing.location(at: client)
       if isMine == expectation.isStarred {
         findings.held()
         expectations[post]?.views.insert(showing.view)
@@ -144,62 +136,41 @@ struct MonotonicViews: Invariant {
     var position = 0
   }
 
-  private let evidence: Evidence
-  private var versions: PostVersions
-  private var reads: ReadTracker
-  private(set) var findings = Findings()
-
-  init(_ evidence: Evidence) {
-    self.evidence = evidence
-    versions = PostVersions(evidence.commits)
-    reads = ReadTracker(evidence)
-  }
-
-  mutating func observe(_ step: Step) {
-    versions.observe(step)
-    reads.observe(step)
-  }
+  let evidence: Evidence
+  var findings: Findings
 
   mutating func conclude() {
     for client in evidence.history.clients { check(client) }
-    reads.expectReads(.ownSight, &findings)
+    ReadTracker(evidence).expectReads(.ownSight, &findings)
   }
 
   private mutating func check(_ client: ClientHistory) {
     var seen: [ViewedPost: Seen] = [:]
     for shown in ShownPosts(client) {
-      let viewed = ViewedPost(view: shown.showing.view, post: shown.post)
-      let name = "\(client.header.client), \(shown.showing.view), event \(shown.showing.order)"
+      let viewed = ViewedPost(view: shown.view, post: shown.post)
       var last = seen[viewed] ?? Seen(life: shown.life)
       if last.life != shown.life {
         // What a new process shows first may have been cached by an earlier one.
         if shown.age <= evidence.options.echo { continue }
         last.life = shown.life
       }
-      if let revision = shown.showing.revision {
+      if let revision = shown.revision {
         findings.expect(
           last.revision <= revision,
-          at: name,
+          at: shown.location,
           otherwise:
             "post \(shown.post) of revision \(revision) is shown after that of \(last.revision)"
         )
         last.revision = revision
       }
-      let fit = versions.fit(
-        shown.post,
-        starCount: shown.starCount,
-        stars: shown.stars,
-        version: shown.version,
-        from: last.position
-      )
-      switch fit {
+      switch evidence.posts.fit(shown, from: last.position) {
       case .follows(let position):
         findings.held()
         last.position = position
       case .older(let version):
         findings.expect(
-          versions.hasGaps,
-          at: name,
+          evidence.posts.hasGaps,
+          at: shown.location,
           otherwise:
             "post \(shown.post) is shown with \(Words.count(shown.starCount, "star")), which it had "
             + "before"
