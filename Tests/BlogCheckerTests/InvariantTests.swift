@@ -21,6 +21,7 @@ struct InvariantTests {
     }
     #expect(report.lines.flatMap(\.violations) == [])
     #expect(report.verdict == .held)
+    #expect(report.activity.comments == 3)
     for line in report.lines { #expect(line.checked > 0, "\(line.name) \(line.statement)") }
     #expect(Set(report.lines.flatMap(\.promises)) == Set(Promise.allCases))
   }
@@ -64,6 +65,8 @@ struct InvariantTests {
     }
     #expect(report.violated == [.i1])
     #expect(report.lines.first?.violationCount == 2)
+    let evidence = report.lines.first?.violations.first?.description ?? ""
+    #expect(evidence.hasPrefix("revision 11: /posts/-p1 says starCount 5, but has 1 star"))
   }
 
   @Test("I1 catches a client that shows a count that differs from the stars")

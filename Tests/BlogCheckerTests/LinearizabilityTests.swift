@@ -9,11 +9,9 @@ struct LinearizabilityTests {
     _ action: RegisterCall.Action,
     _ invoked: Int64,
     _ returned: Int64?
-  )
-    -> RegisterCall
-  {
+  ) -> RegisterCall {
     RegisterCall(
-      action,
+      action: action,
       invoked: Moment(microseconds: invoked),
       returned: returned.map { Moment(microseconds: $0) }
     )
@@ -48,12 +46,6 @@ struct LinearizabilityTests {
     #expect(
       run([call(.write(1), 0, 9), call(.read(1), 1, 2), call(.read(0), 3, 4)]) == .violated
     )
-    #expect(
-      run([
-        call(.compareAndSet(expected: 0, new: 1, succeeded: true), 0, 9),
-        call(.compareAndSet(expected: 0, new: 2, succeeded: true), 0, 9),
-      ]) == .violated
-    )
   }
 
   @Test("allows a call of unknown outcome to have taken effect or not")
@@ -86,19 +78,14 @@ struct LinearizabilityTests {
         let begin = effect - Int64(random.below(25))
         let end = effect + Int64(random.below(25))
         let action: RegisterCall.Action
-        switch random.below(4) {
+        switch random.below(3) {
         case 0: action = .read(number)
         case 1:
           number = Int64(random.below(3))
           action = .write(number)
-        case 2:
+        default:
           number += 1
           action = .add(1, sum: number)
-        default:
-          let expected = Int64(random.below(3))
-          let succeeded = expected == number
-          if succeeded { number = 7 }
-          action = .compareAndSet(expected: expected, new: 7, succeeded: succeeded)
         }
         calls.append(call(action, begin, random.once(in: 6) ? nil : end))
       }

@@ -91,7 +91,6 @@ struct SwarmPageTests {
     #expect(slices.reduce(0) { $0 + $1.unknown } == 1)
     #expect(timeline.dots.count == 79)
     #expect(timeline.dots.map(\.milliseconds).max() == 90)
-    #expect(slices.compactMap(\.longest).max() == 90)
     let ends = zip(slices, slices.dropFirst()).map { abs($0.start + $0.length - $1.start) }
     #expect(ends.allSatisfy { $0 < 0.001 })
   }

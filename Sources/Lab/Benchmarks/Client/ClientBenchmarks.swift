@@ -229,11 +229,6 @@ struct BenchmarkClient {
     feed(.message(connection, .push(.data(path: path, node, tag: nil))))
   }
 
-  /// Feeds several changes that the server made at once.
-  mutating func merge(_ changes: [Change], at path: Path) {
-    feed(.message(connection, .push(.merge(path: path, changes, tag: nil))))
-  }
-
   /// Performs a local write.
   mutating func write(_ operation: WriteOperation, at path: Path) {
     last += 1

@@ -297,17 +297,15 @@ struct Swarm: AsyncParsableCommand {
 private final class LeaderLookup: Sendable {
   private let stores = NIOLockedValueBox<(any ClusterStore)?>(nil)
 
-  func leader(at address: String) throws -> SwarmCluster.Leader? {
+  func leader(at address: String) throws -> String? {
     let store = stores.withLockedValue { stores in
       let store = stores ?? Storage.shared(at: address)
       stores = store
       return store
     }
     let view = try store.view()
-    guard let lease = view.leases.first(where: { $0.database == "hearth" }),
-      let host = view.servers.first(where: { $0.id == lease.holder })?.host
-    else { return nil }
-    return SwarmCluster.Leader(host: host, epoch: lease.epoch)
+    let lease = view.leases.first { $0.database == "hearth" }
+    return lease.flatMap { lease in view.servers.first { $0.id == lease.holder }?.host }
   }
 }
 

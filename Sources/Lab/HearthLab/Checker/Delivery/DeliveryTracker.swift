@@ -351,8 +351,8 @@ struct DeliveryTracker {
     problem: String
   ) -> Violation {
     Violation(
-      at: "\(client), \(key.view)",
-      "the change of \(key.path) by revision \(states.versions[index].revision) \(problem)"
+      location: "\(client), \(key.view)",
+      problem: "the change of \(key.path) by revision \(states.versions[index].revision) \(problem)"
     )
   }
 }

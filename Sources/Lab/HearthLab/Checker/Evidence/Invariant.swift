@@ -95,7 +95,9 @@ struct Findings: Sendable {
     if holds { return }
     violationCount += 1
     guard violations.count < Self.kept else { return }
-    violations.append(Violation(at: location(), problem(), evidence: evidence()))
+    violations.append(
+      Violation(location: location(), problem: problem(), evidence: evidence())
+    )
   }
 
   /// Counts checks that held.
@@ -109,14 +111,7 @@ package struct Violation: Hashable, Sendable, CustomStringConvertible {
   /// What is wrong, in a sentence.
   package let problem: String
   /// The facts that prove it.
-  package let evidence: [String]
-
-  /// Creates a violation.
-  package init(at location: String, _ problem: String, evidence: [String] = []) {
-    self.location = location
-    self.problem = problem
-    self.evidence = evidence
-  }
+  package var evidence: [String] = []
 
   /// The whole violation in one line.
   package var description: String {

@@ -15,26 +15,7 @@ package struct ClientOperation: Hashable, Sendable {
   /// When the client learned the outcome, or nil when it never did.
   package var answered: Moment?
   /// The outcome; unknown when the client never learned it.
-  package var outcome: Outcome
-
-  /// Creates an operation.
-  package init(
-    client: String,
-    uid: String,
-    number: Int64,
-    intent: Intent,
-    invoked: Moment,
-    answered: Moment? = nil,
-    outcome: Outcome = .unknown("the client was never told")
-  ) {
-    self.client = client
-    self.uid = uid
-    self.number = number
-    self.intent = intent
-    self.invoked = invoked
-    self.answered = answered
-    self.outcome = outcome
-  }
+  package var outcome = Outcome.unknown("the client was never told")
 
   /// Whether the operation was acknowledged.
   package var isAcknowledged: Bool {

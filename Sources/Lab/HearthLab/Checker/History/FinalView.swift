@@ -1,4 +1,4 @@
-package import RealtimeCore
+import RealtimeCore
 
 /// What a client showed at a path when everything was quiet.
 package struct FinalView: Hashable, Sendable {
@@ -12,25 +12,6 @@ package struct FinalView: Hashable, Sendable {
   package var limit: Int?
   /// The hash of the client's data (`Node.hash`).
   package var digest: String
-  /// The client's data itself, where it is to be inspected.
-  package var content: JSONValue?
-
-  /// Creates a final view.
-  package init(
-    view: String,
-    path: String,
-    orderedBy: String? = nil,
-    limit: Int? = nil,
-    digest: String,
-    content: JSONValue? = nil
-  ) {
-    self.view = view
-    self.path = path
-    self.orderedBy = orderedBy
-    self.limit = limit
-    self.digest = digest
-    self.content = content
-  }
 
   var members: [JSONMember] {
     [
@@ -39,17 +20,17 @@ package struct FinalView: Hashable, Sendable {
       JSONMember("orderedBy", orderedBy.map { .string($0) } ?? .null),
       JSONMember("limit", limit.map { .integer(Int64($0)) } ?? .null),
       JSONMember("digest", .string(digest)),
-      JSONMember("content", content ?? .null),
     ]
   }
+}
 
+extension FinalView {
   init(_ fields: HistoryFields) throws(HistoryError) {
     view = try fields.text("view")
     path = try fields.text("path")
     orderedBy = fields.optionalText("orderedBy")
     limit = fields.optionalInteger("limit").map { Int($0) }
     digest = try fields.text("digest")
-    content = fields.value("content")
   }
 }
 
@@ -61,12 +42,6 @@ package struct CapturedScreen: Hashable, Sendable {
     package var title: String
     /// The number of stars shown with it.
     package var stars: Int
-
-    /// Creates a row.
-    package init(title: String, stars: Int) {
-      self.title = title
-      self.stars = stars
-    }
   }
 
   /// The cells that text from other users may fill.
@@ -79,14 +54,6 @@ package struct CapturedScreen: Hashable, Sendable {
     package var width: Int
     /// The number of lines.
     package var height: Int
-
-    /// Creates a box.
-    package init(column: Int, line: Int, width: Int, height: Int) {
-      self.column = column
-      self.line = line
-      self.width = width
-      self.height = height
-    }
   }
 
   /// The name of the terminal.
@@ -96,28 +63,11 @@ package struct CapturedScreen: Hashable, Sendable {
   /// The lines that must be equal within the group, without those that differ between terminals.
   package var lines: [String]
   /// The posts among the lines, in order; each must match the database.
-  package var rows: [Row]
+  package var rows: [Row] = []
   /// The same screen with harmless text in the box, if the text is hostile.
   package var reference: [String]?
   /// The cells to which hostile text must be confined.
   package var box: Box?
-
-  /// Creates a screen.
-  package init(
-    terminal: String,
-    group: String,
-    lines: [String],
-    rows: [Row] = [],
-    reference: [String]? = nil,
-    box: Box? = nil
-  ) {
-    self.terminal = terminal
-    self.group = group
-    self.lines = lines
-    self.rows = rows
-    self.reference = reference
-    self.box = box
-  }
 
   var members: [JSONMember] {
     func list(_ lines: [String]) -> JSONValue { .array(lines.map { .string($0) }) }
@@ -136,7 +86,9 @@ package struct CapturedScreen: Hashable, Sendable {
       JSONMember("box", box.map { .array($0) } ?? .null),
     ]
   }
+}
 
+extension CapturedScreen {
   init(_ fields: HistoryFields) throws(HistoryError) {
     terminal = try fields.text("terminal")
     group = try fields.text("group")

@@ -5,10 +5,8 @@ import RealtimeCore
 package struct HistoryHeader: Hashable, Sendable {
   /// The kind of writer.
   package enum Role: String, Sendable {
-    /// A client without a screen.
+    /// A client.
     case client
-    /// A client with a screen.
-    case terminal
     /// The process that starts the others, causes the faults and takes the samples.
     case driver
   }
@@ -47,29 +45,6 @@ package struct HistoryHeader: Hashable, Sendable {
   /// The system clock in milliseconds since 1970 when the line was written.
   package var wallClock: Int64
 
-  /// Creates a header.
-  package init(
-    client: String,
-    role: Role,
-    user: String,
-    uid: String,
-    pid: Int32,
-    seed: UInt64,
-    strategy: Strategy,
-    presence: String? = nil,
-    wallClock: Int64
-  ) {
-    self.client = client
-    self.role = role
-    self.user = user
-    self.uid = uid
-    self.pid = pid
-    self.seed = seed
-    self.strategy = strategy
-    self.presence = presence
-    self.wallClock = wallClock
-  }
-
   var members: [JSONMember] {
     [
       JSONMember("client", .string(client)),
@@ -84,7 +59,9 @@ package struct HistoryHeader: Hashable, Sendable {
       JSONMember("wallClock", .integer(wallClock)),
     ]
   }
+}
 
+extension HistoryHeader {
   init(_ fields: HistoryFields) throws(HistoryError) {
     client = try fields.text("client")
     role = try fields.choice("role")

@@ -5,11 +5,6 @@ package struct Moment: Hashable, Comparable, Sendable {
   /// Microseconds since the machine was started.
   package let microseconds: Int64
 
-  /// Creates a point in time.
-  package init(microseconds: Int64) {
-    self.microseconds = microseconds
-  }
-
   /// Before every moment of a run.
   static let distantPast = Moment(microseconds: .min / 4)
   /// After every moment of a run.

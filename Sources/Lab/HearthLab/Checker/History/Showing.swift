@@ -24,14 +24,6 @@ package struct Showing: Hashable, Sendable {
   /// The revision of the data, where the client knows it.
   package var revision: Int64?
 
-  /// Creates a showing.
-  package init(view: String, order: Int, content: Content, revision: Int64? = nil) {
-    self.view = view
-    self.order = order
-    self.content = content
-    self.revision = revision
-  }
-
   /// The name of the event in a report.
   func location(at client: ClientHistory) -> String {
     "\(client.header.client), \(view), event \(order)"
@@ -64,7 +56,9 @@ package struct Showing: Hashable, Sendable {
     }
     return members
   }
+}
 
+extension Showing {
   init(_ fields: HistoryFields) throws(HistoryError) {
     view = try fields.text("view")
     order = Int(try fields.integer("order"))
@@ -111,13 +105,6 @@ package struct Telling: Hashable, Sendable {
   /// What it was told.
   package var content: Content
 
-  /// Creates a telling.
-  package init(view: String, path: String, content: Content) {
-    self.view = view
-    self.path = path
-    self.content = content
-  }
-
   var members: [JSONMember] {
     var members = [JSONMember("view", .string(view)), JSONMember("path", .string(path))]
     switch content {
@@ -132,7 +119,9 @@ package struct Telling: Hashable, Sendable {
     }
     return members
   }
+}
 
+extension Telling {
   init(_ fields: HistoryFields) throws(HistoryError) {
     view = try fields.text("view")
     path = try fields.text("path")

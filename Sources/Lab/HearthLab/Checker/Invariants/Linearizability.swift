@@ -50,14 +50,14 @@ struct BlackBoxOrder: Invariant {
       let path = post.appending(Path([.stars, ChildKey(star.uid)]))
       var calls = writes.operations.map { call(.write($0.starred == true ? 1 : 0), by: $0) }
       let isStarred = !evidence.finalRoot[path].isEmpty
-      calls.append(RegisterCall(.read(isStarred ? 1 : 0), invoked: end, returned: end))
+      calls.append(RegisterCall(action: .read(isStarred ? 1 : 0), invoked: end, returned: end))
       let start: Int64 = evidence.commits.root[path].isEmpty ? 0 : 1
       search(calls, from: start, at: "\(path)")
     }
   }
 
   private func call(_ action: RegisterCall.Action, by operation: ClientOperation) -> RegisterCall {
-    RegisterCall(action, invoked: operation.invoked, returned: operation.acknowledged)
+    RegisterCall(action: action, invoked: operation.invoked, returned: operation.acknowledged)
   }
 
   private mutating func search(_ calls: [RegisterCall], from start: Int64, at location: String) {
@@ -163,8 +163,6 @@ package struct RegisterCall: Hashable, Sendable {
     case write(Int64)
     /// Adds to the number, and returns the sum if it is known.
     case add(Int64, sum: Int64?)
-    /// Replaces the number if it has the expected value, and returns whether it did.
-    case compareAndSet(expected: Int64, new: Int64, succeeded: Bool)
   }
 
   /// What the call does.
@@ -173,13 +171,6 @@ package struct RegisterCall: Hashable, Sendable {
   package var invoked: Moment
   /// When the call ended, or nil for a call that may have taken effect at any time since, or never.
   package var returned: Moment?
-
-  /// Creates a call.
-  package init(_ action: Action, invoked: Moment, returned: Moment?) {
-    self.action = action
-    self.invoked = invoked
-    self.returned = returned
-  }
 
   /// The number after the call, or nil when the call cannot have had this result.
   func applied(to number: Int64) -> Int64? {
@@ -190,9 +181,6 @@ package struct RegisterCall: Hashable, Sendable {
       let (result, overflow) = number.addingReportingOverflow(amount)
       if overflow || sum.map({ $0 != result }) ?? false { return nil }
       return result
-    case .compareAndSet(let expected, let new, let succeeded):
-      guard succeeded == (number == expected) else { return nil }
-      return succeeded ? new : number
     }
   }
 }

@@ -9,22 +9,9 @@ import RealtimeTransport
 /// Clients know the address of a load balancer. Each server announces its own address, and reaches
 /// PostgreSQL through its own proxy. Both can be cut without the load balancer knowing.
 package actor SwarmCluster {
-  /// The leader of a run's database, according to its store.
-  package struct Leader: Hashable, Sendable {
-    /// The host that the leader announces.
-    package let host: String
-    /// The epoch of the lease that the leader holds.
-    package let epoch: Int64
-
-    /// Creates a leader.
-    package init(host: String, epoch: Int64) {
-      self.host = host
-      self.epoch = epoch
-    }
-  }
-
-  /// Looks up the leader of the database in the store at an address; nil while there is none.
-  package typealias LeaderLookup = @Sendable (_ store: String) throws -> Leader?
+  /// Looks up in the store at an address which host the leader of the database announces; nil while
+  /// there is none.
+  package typealias LeaderLookup = @Sendable (_ store: String) throws -> String?
 
   /// A server, and the proxies on either side of it.
   struct Member: Sendable {
@@ -208,8 +195,9 @@ package actor SwarmCluster {
 
   private func look() async {
     if isPostgresDown { return }
-    let leader = try? await Blocking.run { [lookup, store] in try lookup(store) }
-    guard let host = leader?.host else { return }
+    guard let host = try? await Blocking.run({ [lookup, store] in try lookup(store) }) else {
+      return
+    }
     attention.withLockedValue { $0.leader = members.firstIndex { $0.host == host } }
   }
 

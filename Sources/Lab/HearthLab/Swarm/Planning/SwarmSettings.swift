@@ -62,14 +62,6 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
 package typealias StarStrategy = HistoryHeader.Strategy
 
 extension StarStrategy: Codable {
-  /// Whether the counts are exact by construction, so that drift is this program's fault.
-  package var isExact: Bool {
-    switch self {
-    case .transaction, .increment: true
-    case .sample, .naive: false
-    }
-  }
-
   /// The way a blog writes stars by this strategy; for strategies that the blog lacks, any will do.
   var method: StarMethod { self == .increment ? .increment : .transaction }
 }

@@ -245,12 +245,6 @@ package struct ResourceTrend: Hashable, Sendable {
     package var seconds: Double
     /// What was measured.
     package var value: Double
-
-    /// Creates a sample.
-    package init(seconds: Double, value: Double) {
-      self.seconds = seconds
-      self.value = value
-    }
   }
 
   /// The initial part that is ignored, in which buffers, caches and heaps reach their size.

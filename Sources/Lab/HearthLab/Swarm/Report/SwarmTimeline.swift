@@ -14,8 +14,6 @@ package struct SwarmTimeline: Sendable {
     package var unknown = 0
     /// The median latency of the acknowledged operations in milliseconds; nil if there are none.
     package var median: Double?
-    /// The longest latency of the acknowledged operations in milliseconds.
-    package var longest: Double?
   }
 
   /// One acknowledged operation.
@@ -42,8 +40,6 @@ package struct SwarmTimeline: Sendable {
     package var at: Double
     /// Its memory in MB.
     package var megabytes: Double
-    /// The 99th percentile of the server's response times, in milliseconds.
-    package var answer: Double
   }
 
   /// The maximum number of slices.
@@ -113,15 +109,9 @@ package struct SwarmTimeline: Sendable {
           bands.append(Band(name: name, start: fault.start, end: at))
         }
       case .server(.killed), .server(.died): if at >= 0 { serverEnds.append(at) }
-      case .sample(let bytes, _, let microseconds):
+      case .sample(let bytes, _, _):
         guard at >= 0 else { continue }
-        looks.append(
-          Look(
-            at: at,
-            megabytes: Double(bytes) / 1_048_576,
-            answer: Double(microseconds) / 1_000
-          )
-        )
+        looks.append(Look(at: at, megabytes: Double(bytes) / 1_048_576))
       case .started, .invoked, .answered, .shown, .told, .connection, .finalView, .screen,
         .server(.up), .rules, .stalled, .coalesced, .ended:
         continue
@@ -152,9 +142,7 @@ package struct SwarmTimeline: Sendable {
       }
     }
     for index in slices.indices where !latencies[index].isEmpty {
-      let sorted = latencies[index].sorted()
-      slices[index].median = sorted[sorted.count / 2]
-      slices[index].longest = sorted.last
+      slices[index].median = latencies[index].sorted()[latencies[index].count / 2]
     }
     return slices
   }
