@@ -18,7 +18,10 @@ struct CrewTests {
 
   @Test(
     "Invalid orders are not parsed",
-    arguments: ["", "begin", "begin soon", "dance", "misbehave x"]
+    arguments: [
+      "", "begin", #"{"begin":{}}"#, #"{"begin":{"_0":"soon"}}"#, #"{"dance":{}}"#,
+      #"{"misbehave":{"_0":"x"}}"#,
+    ]
   )
   func noOrder(line: String) {
     #expect(CrewOrder(line) == nil)

@@ -37,12 +37,17 @@ struct SwarmClient: AsyncParsableCommand {
     let file = URL(fileURLWithPath: "\(directory)/settings.json")
     let settings = try JSONDecoder().decode(SwarmSettings.self, from: Data(contentsOf: file))
     FileDescriptors.allowMany()
-    var access = SwarmCrew.Access(url: url, directory: directory)
-    access.apiKey = apiKey
-    access.caFile = caFile
-    access.detour = detour
-    access.hasAccounts = accounts
-    let crew = try SwarmCrew(process: process, settings: settings, access: access)
+    var database = try SwarmDatabase(url)
+    database.apiKey = apiKey
+    database.caFile = caFile
+    database.wantsAccounts = accounts
+    let crew = try SwarmCrew(
+      process: process,
+      settings: settings,
+      at: database,
+      by: detour,
+      in: directory
+    )
     await crew.work(Self.orders()) { Output.line($0.line) }
   }
 

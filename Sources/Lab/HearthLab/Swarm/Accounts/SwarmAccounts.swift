@@ -179,12 +179,8 @@ struct SwarmAccount: Sendable {
     self.name = name
     email = "\(name).\(run)@example.invalid"
     password = Self.newPassword()
-    var configuration = AuthConfiguration(databaseURL: database.url, apiKey: database.apiKey)
-    configuration.trustRoots = database.caFile.map { .file($0) } ?? .system
-    configuration.persistence = .file(file)
     // Starts signed out: the file may hold the sessions of other users.
-    configuration.account = ""
-    auth = try Auth(configuration)
+    auth = try Auth(database.sessions(in: file, of: ""))
   }
 
   /// The user ID; nil before the account is created.
@@ -247,6 +243,20 @@ struct SwarmAccount: Sendable {
     return String(
       (0..<passwordLength).map { _ in characters[Int.random(in: 0..<characters.count)] }
     )
+  }
+}
+
+extension SwarmDatabase {
+  /// The certificates that clients trust.
+  var clientTrust: DatabaseOptions.TrustRoots { caFile.map { .file($0) } ?? .system }
+
+  /// The configuration that keeps the session of an account in a file.
+  func sessions(in file: String, of account: String) -> AuthConfiguration {
+    var configuration = AuthConfiguration(databaseURL: url, apiKey: apiKey)
+    configuration.trustRoots = clientTrust
+    configuration.persistence = .file(file)
+    configuration.account = account
+    return configuration
   }
 }
 

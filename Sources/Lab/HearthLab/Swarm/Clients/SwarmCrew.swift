@@ -6,28 +6,6 @@ private import RealtimeTransport
 
 /// The users of one process, which the driver of the run controls with lines of text.
 package struct SwarmCrew: Sendable {
-  /// How the users reach the database, and how they authenticate.
-  package struct Access: Sendable {
-    /// The URL of the database.
-    package var url: String
-    /// The run's directory, which holds the histories and the clients' files.
-    package var directory: String
-    /// Whether users have accounts, whose credentials are in the directory.
-    package var hasAccounts = false
-    /// The API key of the database's project, if it has one.
-    package var apiKey: String?
-    /// The file of trusted certificates, which replace those of the system.
-    package var caFile: String?
-    /// The local port through which the database is reached; nil for a direct connection.
-    package var detour: Int?
-
-    /// Describes the access of users without accounts.
-    package init(url: String, directory: String) {
-      self.url = url
-      self.directory = directory
-    }
-  }
-
   private let settings: SwarmSettings
   private let process: Int
   private let plan: SwarmPlan
@@ -39,13 +17,17 @@ package struct SwarmCrew: Sendable {
   /// - Parameters:
   ///   - process: The number of the process, from 0.
   ///   - settings: The settings of the run.
-  ///   - access: How the users reach the database, and how they authenticate.
-  /// - Throws: `DatabaseURLError` for a URL that does not name a database, `HistoryError` when the
-  ///   history cannot be written, or the error of the database or of the session's file.
+  ///   - database: The database; the users' credentials, if it has accounts, are in the directory.
+  ///   - detour: The local port through which the database is reached; nil for a direct connection.
+  ///   - directory: The run's directory, which holds the histories and the clients' files.
+  /// - Throws: `HistoryError` when the history cannot be written, or the error of the database or of
+  ///   the session's file.
   package init(
     process: Int,
     settings: SwarmSettings,
-    access: Access
+    at database: SwarmDatabase,
+    by detour: Int?,
+    in directory: String
   ) throws {
     self.process = process
     self.settings = settings
@@ -54,20 +36,28 @@ package struct SwarmCrew: Sendable {
     let pulse = SwarmPulse()
     self.pulse = pulse
     users = try settings.users(ofProcess: process).map { number in
-      let options = try Self.options(
-        ofUser: number,
-        process: process,
-        settings: settings,
-        access: access,
-        clock: clock
-      )
-      let database = try Database(url: access.url, options: options)
-      database.isPersistenceEnabled = true
+      var options = Self.options(settings, clock: clock)
+      options.persistenceDirectory = "\(directory)/offline/\(SwarmUser.clientName(number))"
+      options.trustRoots = database.clientTrust
+      if let detour {
+        options.detours[database.target.host] = .tcp(host: "127.0.0.1", port: detour)
+      }
+      let uid = settings.uid(number)
+      if database.hasAccounts {
+        let file = SwarmAccounts.credentialFile(ofProcess: process, in: directory)
+        options.tokenProvider = try Auth(database.sessions(in: file, of: uid))
+      } else if !database.isAtSocket {
+        options.tokenProvider = EmulatorTokens(uid: uid)
+      } else if settings.stars == .increment {
+        options.localUser = uid
+      }
+      let client = try Database(url: database.url, options: options)
+      client.isPersistenceEnabled = true
       return SwarmUser(
         number: number,
         settings: settings,
-        database: database,
-        history: try Self.history(ofUser: number, settings: settings, access: access),
+        database: client,
+        history: try Self.history(ofUser: number, settings: settings, in: directory),
         reader: SwarmReader(at: settings.hosts, by: options.tokenProvider),
         pulse: pulse
       )
@@ -78,14 +68,9 @@ package struct SwarmCrew: Sendable {
   private let clock: SteppingClock
 
   private static func options(
-    ofUser number: Int,
-    process: Int,
-    settings: SwarmSettings,
-    access: Access,
+    _ settings: SwarmSettings,
     clock: SteppingClock
-  ) throws -> DatabaseOptions {
-    let target = try DatabaseURL(access.url).target
-    let name = SwarmUser.clientName(number)
+  ) -> DatabaseOptions {
     var options = DatabaseOptions()
     options.maximumReconnectDelay = .milliseconds(500)
     options.readDeadline = nil
@@ -97,36 +82,22 @@ package struct SwarmCrew: Sendable {
     options.keepaliveInterval = .seconds(min(45, max(5, settings.users / 4)))
     options.patience = options.keepaliveInterval * 2
     options.clock = { clock.now }
-    options.persistenceDirectory = "\(access.directory)/offline/\(name)"
-    options.trustRoots = access.trustRoots
-    if let port = access.detour {
-      options.detours[target.host] = .tcp(host: "127.0.0.1", port: port)
-    }
-    let uid = settings.uid(number)
-    if access.hasAccounts {
-      options.tokenProvider = try Auth(access.accounts(of: process, uid: uid))
-    } else if case .tcp = target.endpoint {
-      options.tokenProvider = EmulatorTokens(uid: uid)
-    } else if settings.stars == .increment {
-      options.localUser = uid
-    }
     return options
   }
 
   private static func history(
     ofUser number: Int,
     settings: SwarmSettings,
-    access: Access
+    in directory: String
   ) throws(HistoryError) -> HistoryWriter {
     let name = SwarmUser.clientName(number)
-    let uid = settings.uid(number)
     return try HistoryWriter(
-      path: "\(access.directory)/histories/\(name).jsonl",
+      path: "\(directory)/histories/\(name).jsonl",
       header: HistoryHeader(
         client: name,
         role: .client,
         user: SwarmSettings.name(number),
-        uid: uid,
+        uid: settings.uid(number),
         pid: getpid(),
         seed: settings.seed,
         strategy: settings.stars,
@@ -208,22 +179,6 @@ package struct SwarmCrew: Sendable {
       await user.leave()
     }
     return sum
-  }
-}
-
-extension SwarmCrew.Access {
-  /// The certificates to trust.
-  fileprivate var trustRoots: DatabaseOptions.TrustRoots { caFile.map { .file($0) } ?? .system }
-
-  /// The configuration that restores the session the driver has started for a user.
-  fileprivate func accounts(of process: Int, uid: String) -> AuthConfiguration {
-    var configuration = AuthConfiguration(databaseURL: url, apiKey: apiKey)
-    configuration.trustRoots = trustRoots
-    configuration.persistence = .file(
-      SwarmAccounts.credentialFile(ofProcess: process, in: directory)
-    )
-    configuration.account = uid
-    return configuration
   }
 }
 

@@ -2,7 +2,7 @@ private import Histogram
 package import RealtimeCore
 
 /// What the users of a process did, and how long it took.
-package struct SwarmTally: Sendable {
+package struct SwarmTally: Codable, Sendable {
   /// The number of operations that were started.
   package var begun = 0
   /// The number of planned operations that were skipped for want of a suitable post.
@@ -52,38 +52,6 @@ package struct SwarmTally: Sendable {
     seen.add(other.seen)
     lateness.add(other.lateness)
   }
-
-  /// The tally as JSON that another process can read.
-  package var json: JSONValue {
-    .object(
-      ("begun", .integer(Int64(begun))),
-      ("skipped", .integer(Int64(skipped))),
-      ("transactions", .integer(Int64(transactions))),
-      ("attempts", .integer(Int64(attempts))),
-      ("reached", .array(reached.map { .integer(Int64($0)) })),
-      ("connections", .integer(Int64(connections))),
-      ("acknowledged", acknowledged.json),
-      ("seen", seen.json),
-      ("lateness", lateness.json)
-    )
-  }
-
-  /// Reads the tally of another process; what is missing counts as 0.
-  package init(_ json: JSONValue) {
-    func count(_ name: String) -> Int { json[name]?.integer.flatMap { Int(exactly: $0) } ?? 0 }
-    begun = count("begun")
-    skipped = count("skipped")
-    transactions = count("transactions")
-    attempts = count("attempts")
-    for (index, number) in (json["reached"]?.elements ?? []).enumerated()
-    where reached.indices.contains(index) {
-      reached[index] = number.integer.flatMap { Int(exactly: $0) } ?? 0
-    }
-    connections = count("connections")
-    acknowledged = Latencies(json["acknowledged"] ?? .null)
-    seen = Latencies(json["seen"] ?? .null)
-    lateness = Latencies(json["lateness"] ?? .null)
-  }
 }
 
 /// A histogram of durations with three significant digits.
@@ -126,25 +94,6 @@ package struct Latencies: Sendable {
     return "p50 \(Int(half)) ms, p99 \(Int(most)) ms"
   }
 
-  /// The recorded values with their counts, for another process to add.
-  package var json: JSONValue {
-    .array(
-      histogram.recordedValues().map {
-        .array([.integer(Int64($0.value)), .integer(Int64($0.count))])
-      }
-    )
-  }
-
-  /// Reads the durations of another process; entries that cannot be read are left out.
-  package init(_ json: JSONValue) {
-    for pair in json.elements ?? [] {
-      guard let parts = pair.elements, parts.count == 2, let value = parts[0].integer,
-        let count = parts[1].integer, value >= 0, count > 0
-      else { continue }
-      _ = histogram.record(UInt64(value), count: UInt64(count))
-    }
-  }
-
   /// The usual percentiles, for reports.
   package var summary: JSONValue {
     .object(
@@ -154,5 +103,18 @@ package struct Latencies: Sendable {
       ("p99", .double(milliseconds(atPercentile: 99))),
       ("max", .double(maximum))
     )
+  }
+}
+
+extension Latencies: Codable {
+  package init(from decoder: any Decoder) throws {
+    for pair in try [[UInt64]](from: decoder) where pair.count == 2 {
+      _ = histogram.record(pair[0], count: pair[1])
+    }
+  }
+
+  /// Encodes the recorded values, each with its count.
+  package func encode(to encoder: any Encoder) throws {
+    try histogram.recordedValues().map { [$0.value, UInt64($0.count)] }.encode(to: encoder)
   }
 }

@@ -251,9 +251,9 @@ extension SwarmUser {
       guard let path = intent.writtenPath else { return }
       let way = reader.ways[turn]
       history.append(.invoked(number, .read(path: "\(path)", server: way.name)))
-      Task { [history, readsOld] in
+      Task { [history, bug] in
         let outcome = await reader.read(path, by: way)
-        history.append(.answered(number, readsOld ? .ok(nil) : outcome))
+        history.append(.answered(number, bug == .oldRead ? .ok(nil) : outcome))
       }
     } else if settings.stars.isAtomic, let post = intent.post, let owner = posts[post]?.uid {
       let copy = Path([.userPosts, ChildKey(owner), ChildKey(post)])

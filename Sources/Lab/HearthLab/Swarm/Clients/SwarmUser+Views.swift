@@ -51,7 +51,7 @@ extension SwarmUser {
   }
 
   private func take(_ event: DataEventType, of snapshot: DataSnapshot, in name: String) {
-    guard !isStuck else { return }
+    guard bug != .divergingView else { return }
     if isWatcher { tell(event, of: snapshot, in: name) }
     if event == .value {
       views[name]?.shown = snapshot
@@ -87,7 +87,7 @@ extension SwarmUser {
 
   /// Records the state of a child again once no write of the user hides it.
   private func tellAgain(_ key: String, in name: String) {
-    guard isWatcher, !isStuck, let view = views[name] else { return }
+    guard isWatcher, bug != .divergingView, let view = views[name] else { return }
     let content = Self.content(of: told[name]?[key] ?? .empty, isCertain: true, changes: nil)
     note(content, at: "\(view.path)/\(key)", in: name)
   }
@@ -175,7 +175,7 @@ extension SwarmUser {
   private func draw() {
     for (view, post, content) in unshown {
       append(content, in: view)
-      guard showsOld, view == recentView.name else { continue }
+      guard bug == .staleRead, view == recentView.name else { continue }
       if let old = lastShown.updateValue(content, forKey: post) {
         append(old, in: view)
         append(content, in: view)
@@ -195,7 +195,9 @@ extension SwarmUser {
     else { return }
     views[name]?.isListDue = false
     var keys = shown.childSnapshots.map(\.key)
-    if forgets { keys.removeAll { acknowledgedComments.contains(OwnComment(post: post, key: $0)) } }
+    if bug == .forgottenComment {
+      keys.removeAll { acknowledgedComments.contains(OwnComment(post: post, key: $0)) }
+    }
     append(.comments(post: post, keys: keys), in: name)
   }
 

@@ -40,14 +40,8 @@ package final class SwarmUser: @unchecked Sendable {
   var isConnected = false
   /// Whether nothing is recorded any more.
   private var isGone = false
-  /// Whether this client ignores events, as an injected bug.
-  var isStuck = false
-  /// Whether this client shows an old state after each new one, as an injected bug.
-  var showsOld = false
-  /// Whether this client hides its own comments, as an injected bug.
-  var forgets = false
-  /// Whether this client reads what was there before its own writes, as an injected bug.
-  var readsOld = false
+  /// The mistake that this client makes on purpose.
+  var bug: InjectedBug?
   /// The comments of this process that were acknowledged and not deleted since.
   var acknowledgedComments: [OwnComment] = []
   /// What has arrived but is not on the screen yet.
@@ -148,12 +142,7 @@ package final class SwarmUser: @unchecked Sendable {
 
   /// Behaves according to an injected bug from now on.
   package func misbehave(_ bug: InjectedBug) {
-    queue.async { [self] in
-      if bug == .divergingView { isStuck = true }
-      if bug == .staleRead { showsOld = true }
-      if bug == .forgottenComment { forgets = true }
-      if bug == .oldRead { readsOld = true }
-    }
+    queue.async { [self] in self.bug = bug }
   }
 
   /// Reports how much is under way: operations planned or unanswered, and writes not yet sent.
