@@ -170,5 +170,8 @@ struct SwarmPageTests {
         == "the same in all clients of recent"
     )
     #expect(SwarmPhase.obstacle(views: [nil, [:]]) == "an answer of process 0")
+    let alike = [["recent": ["a"]], ["recent": ["a"], "top": ["b"]]]
+    #expect(SwarmPhase.obstacle(views: alike) == nil)
+    #expect(SwarmPhase.obstacle(views: [["recent": ["a", "b"]]]) != nil)
   }
 }

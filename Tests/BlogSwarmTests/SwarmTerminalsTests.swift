@@ -40,11 +40,4 @@ struct SwarmTerminalsTests {
     #expect(!SwarmTerminals.isOnline([" terminal0   ◐ no answer for 4 s"]))
     #expect(!SwarmTerminals.isOnline([]))
   }
-
-  @Test("Views agree if every client has the same digest for each")
-  func agreement() {
-    #expect(SwarmRun.agree([["recent": ["a"]], ["recent": ["a"], "top": ["b"]]]))
-    #expect(!SwarmRun.agree([["recent": ["a"]], ["recent": ["b"]]]))
-    #expect(!SwarmRun.agree([["recent": ["a", "b"]]]))
-  }
 }

@@ -2,39 +2,21 @@
 private import RealtimeCore
 
 /// Makes one mistake on purpose, as close as possible to where a real one would be.
-package struct BugInjector: Sendable {
+struct BugInjector: Sendable {
   /// The run offered nothing to make the mistake with.
-  package struct Problem: Error, Hashable, CustomStringConvertible {
+  struct Problem: Error, Hashable, CustomStringConvertible {
     /// What was missing.
-    package let description: String
+    let description: String
   }
 
-  private let bug: InjectedBug
-  private let settings: SwarmSettings
-  private let admin: AdminClient
-  private let crews: [CrewProcess]
-
-  /// Creates an injector.
-  ///
-  /// - Parameters:
-  ///   - bug: The mistake.
-  ///   - settings: The settings of the run.
-  ///   - admin: Writes past the rules and the clients.
-  ///   - crews: The client processes.
-  package init(
-    _ bug: InjectedBug,
-    in settings: SwarmSettings,
-    admin: AdminClient,
-    crews: [CrewProcess]
-  ) {
-    self.bug = bug
-    self.settings = settings
-    self.admin = admin
-    self.crews = crews
-  }
+  let bug: InjectedBug
+  let settings: SwarmSettings
+  /// Writes past the rules and the clients.
+  let admin: AdminClient
+  let crews: [CrewProcess]
 
   /// Whether the mistake is made while the users work, rather than after they have finished.
-  package var isEarly: Bool {
+  var isEarly: Bool {
     switch bug {
     case .staleRead, .oldRead, .forgottenComment, .divergingView: true
     case .lostWrite, .doubleApply, .halfUpdate, .reorderedComments, .lostIncrement, .countDrift,
@@ -47,7 +29,7 @@ package struct BugInjector: Sendable {
   ///
   /// - Parameter history: What the clients have recorded so far.
   /// - Throws: ``Problem`` when there is nothing to make it with.
-  package func inject(_ history: History) async throws {
+  func inject(_ history: History) async throws {
     switch bug {
     case .staleRead, .oldRead, .forgottenComment, .divergingView:
       await crews.first?.tell(.misbehave(bug))

@@ -3,58 +3,9 @@ private import NIOCore
 private import RealtimeCore
 
 /// Injects the planned faults into a swarm, and reverts them.
-package struct Nemesis: Sendable {
-  /// What faults can be injected into.
-  package struct Targets: Sendable {
-    /// The client processes.
-    package var crews: [CrewProcess]
-    /// The names of the clients of each process.
-    package var clients: [[String]]
-    /// The network in front of the server, if it belongs to the swarm.
-    package var network: SwarmNetwork?
-    /// The server, if it belongs to the swarm.
-    package var server: SwarmServer?
-    /// The servers that share a store, if they belong to the swarm.
-    package var cluster: SwarmCluster?
-    /// The administrator's client.
-    package var admin: AdminClient?
-    /// The rules in force when no fault changes them, if they are known.
-    package var rules: String?
-
-    /// Names the targets.
-    package init(
-      crews: [CrewProcess],
-      clients: [[String]],
-      network: SwarmNetwork?,
-      server: SwarmServer?,
-      cluster: SwarmCluster? = nil,
-      admin: AdminClient?,
-      rules: String?
-    ) {
-      self.crews = crews
-      self.clients = clients
-      self.network = network
-      self.server = server
-      self.cluster = cluster
-      self.admin = admin
-      self.rules = rules
-    }
-  }
-
-  private let targets: Targets
-  private let history: HistoryWriter
-  private let tell: @Sendable (SwarmNews) -> Void
-
-  /// Creates a nemesis that records and tells what it does.
-  package init(
-    _ targets: Targets,
-    history: HistoryWriter,
-    tell: @escaping @Sendable (SwarmNews) -> Void
-  ) {
-    self.targets = targets
-    self.history = history
-    self.tell = tell
-  }
+struct Nemesis: Sendable {
+  let stage: SwarmStage
+  let history: HistoryWriter
 
   /// Injects every planned fault at its time, and returns when all of them have been reverted.
   ///
@@ -63,7 +14,7 @@ package struct Nemesis: Sendable {
   ///   - start: When the plan began.
   ///   - isStopped: Whether no further fault is wanted.
   /// - Returns: How often each kind was injected.
-  package func run(
+  func run(
     _ faults: [PlannedFault],
     from start: Moment,
     until isStopped: @Sendable () -> Bool
@@ -86,23 +37,23 @@ package struct Nemesis: Sendable {
     note(fault, isOver: false)
     defer { note(fault, isOver: true) }
     do {
-      if let cluster = targets.cluster, fault.kind.concernsSeveralServers {
+      if let cluster = stage.cluster, fault.kind.concernsSeveralServers {
         return try await cluster.perform(fault)
       }
       switch fault.kind {
       case .drop, .delay, .partition, .slow: return try await disturbNetwork(fault)
       case .duplicate:
-        return try await (targets.network?.repeatAll(process: fault.process) ?? 0) > 0
+        return try await (stage.network?.repeatAll(process: fault.process) ?? 0) > 0
       case .kill: try await crew(fault).killAndRestart(after: fault.duration)
       case .pause:
         await crew(fault).send(SIGSTOP)
         await Pause.lasting(fault.duration)
         await crew(fault).send(SIGCONT)
       case .serverKill:
-        guard let server = targets.server else { return false }
+        guard let server = stage.server else { return false }
         try await server.killAndRestart(after: .milliseconds(fault.strength * 5))
       case .diskFull:
-        guard let server = targets.server else { return false }
+        guard let server = stage.server else { return false }
         await server.fillDisk(leaving: UInt64(fault.strength) * 512, lasting: fault.duration)
       case .rules: return try await changeRules(fault)
       case .hostile: return try await writeHostileText(fault)
@@ -119,21 +70,22 @@ package struct Nemesis: Sendable {
 
   /// Records a fault for everyone it affects.
   private func note(_ fault: PlannedFault, isOver: Bool) {
-    tell(.fault(fault.kind, isOver: isOver))
+    stage.options.tell(.fault(fault.kind, isOver: isOver))
     let isOfServer =
-      fault.kind.needsOwnServer || targets.cluster != nil && fault.kind.concernsSeveralServers
-    let concerned = isOfServer ? ["server"] : targets.clients[fault.process % targets.crews.count]
+      fault.kind.needsOwnServer || stage.cluster != nil && fault.kind.concernsSeveralServers
+    let users = stage.settings.users(ofProcess: fault.process % stage.crews.count)
+    let concerned = isOfServer ? ["server"] : users.map(SwarmUser.clientName)
     for name in concerned {
       history.append(.fault(name: fault.kind.rawValue, target: name, isOver: isOver))
     }
   }
 
   private func crew(_ fault: PlannedFault) -> CrewProcess {
-    targets.crews[fault.process % targets.crews.count]
+    stage.crews[fault.process % stage.crews.count]
   }
 
   private func disturbNetwork(_ fault: PlannedFault) async throws -> Bool {
-    guard let network = targets.network else { return false }
+    guard let network = stage.network else { return false }
     let condition: NetworkCondition =
       switch fault.kind {
       case .drop: .deaf
@@ -151,10 +103,10 @@ package struct Nemesis: Sendable {
 
   /// Forbids comments for a time.
   private func changeRules(_ fault: PlannedFault) async throws -> Bool {
-    guard let admin = targets.admin, let rules = targets.rules,
+    guard let rules = stage.rules,
       let strict = Self.withoutComments(rules)
     else { return false }
-    try await admin.setRules(strict)
+    try await stage.admin.setRules(strict)
     history.append(.rules(source: strict))
     await Pause.lasting(fault.duration)
     try await restoreRules()
@@ -164,16 +116,16 @@ package struct Nemesis: Sendable {
   /// Restores the usual rules, in up to a hundred attempts.
   ///
   /// - Throws: The error of the last attempt.
-  package func restoreRules() async throws {
-    guard let admin = targets.admin, let rules = targets.rules else { return }
+  func restoreRules() async throws {
+    guard let rules = stage.rules else { return }
     for _ in 1..<100 {
-      if (try? await admin.setRules(rules)) != nil {
+      if (try? await stage.admin.setRules(rules)) != nil {
         history.append(.rules(source: rules))
         return
       }
       await Pause.lasting(.milliseconds(100))
     }
-    try await admin.setRules(rules)
+    try await stage.admin.setRules(rules)
   }
 
   /// The same rules, except that no comment is short enough; nil for rules of another kind.
@@ -184,7 +136,6 @@ package struct Nemesis: Sendable {
 
   /// Writes a post whose texts are meant to break screens, bypassing the rules.
   private func writeHostileText(_ fault: PlannedFault) async throws -> Bool {
-    guard let admin = targets.admin else { return false }
     let texts = HostileTexts.permitted + HostileTexts.forbidden
     let title = texts[fault.strength % texts.count]
     let body = texts[(fault.strength + 7) % texts.count]
@@ -199,7 +150,7 @@ package struct Nemesis: Sendable {
     let paths = ["posts/\(key)", "user-posts/hostile/\(key)"]
     let number = fault.at
     history.append(.invoked(number, .administer(paths: paths.map { "/" + $0 })))
-    try await admin.patch("/", with: .object(paths.map { JSONMember($0, post) }))
+    try await stage.admin.patch("/", with: .object(paths.map { JSONMember($0, post) }))
     history.append(.answered(number, .ok(nil)))
     return true
   }

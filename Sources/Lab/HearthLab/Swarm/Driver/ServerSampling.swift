@@ -3,8 +3,8 @@ private import RealtimeCore
 
 /// Samples the server's resources and response times, and records when it merges changes.
 struct ServerSampling: Sendable {
-  private let stage: SwarmStage
-  private let history: HistoryWriter
+  let stage: SwarmStage
+  let history: HistoryWriter
 
   /// The pause before each request to the server.
   private static let interval = Duration.milliseconds(50)
@@ -13,19 +13,13 @@ struct ServerSampling: Sendable {
   /// The path of the server's metrics.
   private static let metrics = "/.info/metrics"
 
-  init(_ stage: SwarmStage, history: HistoryWriter) {
-    self.stage = stage
-    self.history = history
-  }
-
   /// Measures until the task is cancelled.
   func run() async {
-    guard let admin = stage.admin else { return }
     var coalesced: (count: Int64, at: Moment)?
     while !Task.isCancelled {
-      let latencies = await latencies(admin)
+      let latencies = await latencies()
       let start = Moment.now
-      if let count = await Self.coalescedPushes(admin) {
+      if let count = await coalescedPushes() {
         let now = Moment.now
         noteStall(now.since(start))
         if let coalesced, coalesced.count != count {
@@ -47,11 +41,11 @@ struct ServerSampling: Sendable {
   }
 
   /// Queries the swarm's own server repeatedly; a server elsewhere is left in peace.
-  private func latencies(_ admin: AdminClient) async -> Latencies {
+  private func latencies() async -> Latencies {
     var latencies = Latencies()
     for _ in 0..<Self.answers where !Task.isCancelled {
       let start = Moment.now
-      if stage.ownsServers, (try? await admin.get("/users/nobody")) != nil {
+      if stage.ownsServers, (try? await stage.admin.get("/users/nobody")) != nil {
         let latency = Moment.now.since(start)
         latencies.record(microseconds: latency.microseconds)
         noteStall(latency)
@@ -74,8 +68,8 @@ struct ServerSampling: Sendable {
   }
 
   /// How often the server has merged changes for a slow client; nil if it does not report that.
-  private static func coalescedPushes(_ admin: AdminClient) async -> Int64? {
-    guard let metrics = try? await admin.get(metrics) else { return nil }
+  private func coalescedPushes() async -> Int64? {
+    guard let metrics = try? await stage.admin.get(Self.metrics) else { return nil }
     return (metrics["databases"]?.members ?? []).reduce(0) {
       $0 + ($1.value["coalescedPushes"]?.integer ?? 0)
     }
@@ -84,7 +78,7 @@ struct ServerSampling: Sendable {
 
 /// Measures throughout a run which resources the server and the clients use.
 struct ResourceWatch: Sendable {
-  private let stage: SwarmStage
+  let stage: SwarmStage
 
   /// The shortest and the longest interval between samples, in seconds.
   private static let intervals = (shortest: 0.25, longest: 10.0)
@@ -94,10 +88,6 @@ struct ResourceWatch: Sendable {
   private static let memoryTolerance = 16.0
   /// How many more descriptors a process may always have.
   private static let descriptorTolerance = 64.0
-
-  init(_ stage: SwarmStage) {
-    self.stage = stage
-  }
 
   /// Measures until the task is cancelled.
   ///

@@ -30,15 +30,16 @@ package enum SwarmPhase: Hashable, Sendable {
   /// Describes what keeps processes from showing the same content.
   ///
   /// - Parameter views: What each process shows; nil for one that does not answer.
-  /// - Returns: What the run waits for.
-  static func obstacle(views: [[String: [String]]?]) -> String {
+  /// - Returns: What the run waits for; nil if each view has the same content in every process.
+  static func obstacle(views: [[String: [String]]?]) -> String? {
     let silent = views.indices.filter { views[$0] == nil }
     guard silent.isEmpty else { return "an answer of \(names(silent))" }
     var seen: [String: Set<String>] = [:]
     for view in views.compactMap(\.self) {
       for (name, digests) in view { seen[name, default: []].formUnion(digests) }
     }
-    let different = seen.filter { $0.value.count > 1 }.keys.sorted()
+    let different = seen.filter { $0.value.count != 1 }.keys.sorted()
+    if different.isEmpty { return nil }
     let shown = different.prefix(3).joined(separator: ", ")
     let rest = different.count > 3 ? " and \(different.count - 3) more" : ""
     return "the same in all clients of \(shown)\(rest)"
@@ -48,7 +49,6 @@ package enum SwarmPhase: Hashable, Sendable {
     let shown = processes.prefix(3).map { "process \($0)" }.joined(separator: ", ")
     return processes.count > 3 ? "\(shown) and \(processes.count - 3) more" : shown
   }
-
 }
 
 /// Reports from time to time what a run waits for, when no line on a terminal shows it.

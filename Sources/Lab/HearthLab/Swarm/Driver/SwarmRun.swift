@@ -129,17 +129,18 @@ package struct SwarmRun: Sendable {
   }
 
   private func perform(on stage: SwarmStage) async throws -> SwarmReport {
-    let watch = ServerSampling(stage, history: history)
+    let watch = ServerSampling(stage: stage, history: history)
+    let nemesis = Nemesis(stage: stage, history: history)
     try await gather(stage)
     let start = Moment.now.advanced(by: .milliseconds(200))
     for crew in stage.crews { await crew.begin(start, reportsTo: pulse) }
     let sampling = Task { await watch.run() }
-    let resources = Task { await ResourceWatch(stage).run(for: settings.seconds) }
+    let resources = Task { await ResourceWatch(stage: stage).run(for: settings.seconds) }
     options.tell(.message("the storm lasts \(Int(settings.seconds)) s"))
     let lookout = Task { await tellServers(of: stage) }
     let early = Task { try await self.inject(on: stage, isEarly: true, from: start) }
     let clock = Task { await showStorm(from: start) }
-    let faults = await stage.nemesis.run(plan.faults, from: start, until: options.isStopped)
+    let faults = await nemesis.run(plan.faults, from: start, until: options.isStopped)
     try await early.value
     await Pause.until(start.advanced(by: .microseconds(plan.end)), orIf: options.isStopped)
     let (lasted, least) = shortened(since: start)
@@ -147,7 +148,7 @@ package struct SwarmRun: Sendable {
     clock.cancel()
     await clock.value
     options.tell(.message("healing"))
-    try await heal(stage)
+    try await heal(stage, nemesis)
     try await inject(on: stage, isEarly: false, from: start)
     let quiet = Moment.now
     let convergence = await converge(stage)
@@ -207,13 +208,13 @@ package struct SwarmRun: Sendable {
   }
 
   /// Reverts all faults, so that everything can become quiet.
-  private func heal(_ stage: SwarmStage) async throws {
+  private func heal(_ stage: SwarmStage, _ nemesis: Nemesis) async throws {
     try await stage.recoverServers()
     for crew in stage.crews {
       await crew.send(SIGCONT)
       try await stage.network?.set(.sound, process: crew.number)
     }
-    if settings.faults.contains(.rules) { try await stage.nemesis.restoreRules() }
+    if settings.faults.contains(.rules) { try await nemesis.restoreRules() }
     for crew in stage.crews { await crew.tell(.finish) }
   }
 
@@ -254,8 +255,13 @@ package struct SwarmRun: Sendable {
 
   private func inject(on stage: SwarmStage, isEarly: Bool, from start: Moment) async throws {
     #if DEBUG
-    guard let bug = options.bug, let admin = stage.admin else { return }
-    let injector = BugInjector(bug, in: settings, admin: admin, crews: stage.crews)
+    guard let bug = options.bug else { return }
+    let injector = BugInjector(
+      bug: bug,
+      settings: settings,
+      admin: stage.admin,
+      crews: stage.crews
+    )
     guard injector.isEarly == isEarly else { return }
     if isEarly {
       await Pause.until(start.advanced(by: .microseconds(SwarmPlan.opening)))
@@ -279,22 +285,12 @@ package struct SwarmRun: Sendable {
     guard isQuiet else { return nil }
     while Moment.now < deadline {
       let views = await stage.eachCrew { await $0.views() }
-      if views.allSatisfy({ $0 != nil }), Self.agree(views.compactMap(\.self)) { return .now }
-      let obstacle = SwarmPhase.obstacle(views: views)
+      guard let obstacle = SwarmPhase.obstacle(views: views) else { return .now }
       options.tell(.phase(.healing(obstacle)))
       speaker.wait(for: obstacle)
       await Pause.lasting(.milliseconds(100))
     }
     return nil
-  }
-
-  /// Whether each view has the same content in every process.
-  static func agree(_ views: [[String: [String]]]) -> Bool {
-    var seen: [String: Set<String>] = [:]
-    for view in views {
-      for (name, digests) in view { seen[name, default: []].formUnion(digests) }
-    }
-    return seen.values.allSatisfy { $0.count == 1 }
   }
 
   /// Waits until nothing is under way, and keeps reporting what still is.

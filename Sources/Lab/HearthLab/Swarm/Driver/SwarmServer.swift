@@ -10,22 +10,14 @@ package actor SwarmServer {
     /// The file with the rules.
     package let rules: String
     /// The program to run as the server; nil for `hearth`.
-    package let program: String?
+    package var program: String?
     /// The name that distinguishes the server from others.
     package var name = "server"
     /// The PostgreSQL that it shares with others, at the address it uses, and the host that clients
     /// use.
     package var sharing: (store: String, host: String)?
-
     /// How long the server may be without clients before it ends.
     package var idleSeconds = 60
-
-    /// Names the files.
-    package init(directory: String, rules: String, program: String? = nil) {
-      self.directory = directory
-      self.rules = rules
-      self.program = program
-    }
 
     /// The directory of the database.
     package var data: String { sharing == nil ? "\(directory)/data" : "\(directory)/\(name)" }

@@ -10,11 +10,12 @@ struct SwarmStage: Sendable {
   let network: SwarmNetwork?
   let server: SwarmServer?
   let cluster: SwarmCluster?
-  let admin: AdminClient?
+  let admin: AdminClient
   let observer: LogObserver?
   let stream: StreamObserver?
   let terminals: SwarmTerminals?
-  let nemesis: Nemesis
+  /// The rules in force when no fault changes them, if the servers belong to the swarm.
+  let rules: String?
 
   /// How long the presence of clients that have left may persist.
   private static let absence = Duration.seconds(60)
@@ -38,6 +39,7 @@ struct SwarmStage: Sendable {
     var observer: LogObserver?
     var stream: StreamObserver?
     var rules: String?
+    let file = "\(options.directory)/rules.json"
     let target: ConnectionTarget
     var access = options.database
     switch options.target {
@@ -54,14 +56,8 @@ struct SwarmStage: Sendable {
         network = SwarmNetwork(to: target.endpoint)
       }
     case .ownServer(let path, let program, let openDatabase):
-      let ownRules = try readRules(path, history: history)
-      rules = ownRules
-      let files = SwarmServer.Files(
-        directory: options.directory,
-        rules: "\(options.directory)/rules.json",
-        program: program
-      )
-      try ownRules.write(toFile: files.rules, atomically: true, encoding: .utf8)
+      rules = try copyRules(path, to: file, history: history)
+      let files = SwarmServer.Files(directory: options.directory, rules: file, program: program)
       let own = SwarmServer(files, history: history)
       try await own.start()
       let reader = try LogObserver(openDatabase(files.data), markFile: files.logMark)
@@ -71,10 +67,7 @@ struct SwarmStage: Sendable {
       (server, observer) = (own, reader)
       target = ConnectionTarget(unixSocket: files.socket, namespace: "hearth")
     case .ownCluster(let path, let openDatabase, let leader):
-      let ownRules = try readRules(path, history: history)
-      rules = ownRules
-      let file = "\(options.directory)/rules.json"
-      try ownRules.write(toFile: file, atomically: true, encoding: .utf8)
+      rules = try copyRules(path, to: file, history: history)
       let own = try await SwarmCluster.start(
         settings.servers,
         for: settings.seconds,
@@ -125,33 +118,21 @@ struct SwarmStage: Sendable {
       observer: observer,
       stream: stream,
       terminals: terminals,
-      nemesis: Nemesis(
-        Nemesis.Targets(
-          crews: crews,
-          clients: clients(settings),
-          network: network,
-          server: server,
-          cluster: cluster,
-          admin: admin,
-          rules: rules
-        ),
-        history: history,
-        tell: options.tell
-      )
+      rules: rules
     )
   }
 
-  /// The rules of a run: those of a file, with the additions that the swarm needs.
-  private static func readRules(_ path: String, history: HistoryWriter) throws -> String {
+  /// Copies the rules of a run: those of a file, with the additions that the swarm needs.
+  private static func copyRules(
+    _ path: String,
+    to copy: String,
+    history: HistoryWriter
+  ) throws -> String {
     let source = try String(contentsOfFile: path, encoding: .utf8)
     let rules = SwarmCounters.allowed(in: source) ?? source
     history.append(.rules(source: rules))
+    try rules.write(toFile: copy, atomically: true, encoding: .utf8)
     return rules
-  }
-
-  /// The names of the clients of each process.
-  private static func clients(_ settings: SwarmSettings) -> [[String]] {
-    (0..<settings.processes).map { settings.users(ofProcess: $0).map(SwarmUser.clientName) }
   }
 
   /// Starts the client processes, each with its own port if there is a network.
@@ -224,7 +205,7 @@ struct SwarmStage: Sendable {
 
   /// Whether the database has the posts that a screen shows, with the same number of stars.
   func isCurrent(_ screen: CapturedScreen) async -> Bool {
-    guard let admin, let posts = try? await admin.get("/posts") else { return false }
+    guard let posts = try? await admin.get("/posts") else { return false }
     var stars: [String: Set<Int>] = [:]
     for post in (posts.members ?? []).map(\.value) {
       guard let title = post["title"]?.string else { continue }
@@ -238,7 +219,7 @@ struct SwarmStage: Sendable {
     await terminals?.close()
     let deadline = Moment.now.advanced(by: min(Self.absence, options.patience))
     while Moment.now < deadline {
-      if let people = try? await admin?.get("/presence"), !isAnybodyHere(people) { break }
+      if let people = try? await admin.get("/presence"), !isAnybodyHere(people) { break }
       await Pause.lasting(.milliseconds(50))
     }
   }
