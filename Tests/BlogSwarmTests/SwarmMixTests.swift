@@ -16,7 +16,7 @@ struct SwarmMixTests {
     arguments: ["", "post", "post=x", "post=-1", "dance=5", "star=1,star=2", "star=0", "star=1,"]
   )
   func refused(text: String) {
-    #expect(throws: SwarmMix.Problem.self) { try SwarmMix(text) }
+    #expect(throws: SwarmProblem.self) { try SwarmMix(text) }
   }
 
   @Test("A list of faults is parsed, including all and none")
@@ -24,7 +24,7 @@ struct SwarmMixTests {
     #expect(try FaultKind.list("all") == FaultKind.allCases)
     #expect(try FaultKind.list("none").isEmpty)
     #expect(try FaultKind.list("kill,drop,server-kill,drop") == [.drop, .kill, .serverKill])
-    #expect(throws: FaultKind.Problem.self) { try FaultKind.list("drop,earthquake") }
+    #expect(throws: SwarmProblem.self) { try FaultKind.list("drop,earthquake") }
   }
 
   @Test("An action can be excluded from a mix")

@@ -53,17 +53,7 @@ package final class PostgresProxy: Sendable {
   package init(to target: Int = 0, watching texts: [String] = []) throws {
     self.texts = texts.map { Data($0.utf8) }
     state = NIOLockedValueBox(State(target: target))
-    listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    var address = Self.address(port: 0)
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { [listener] pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && listen(listener, 16) == 0
-          && getsockname(listener, $0, &length) == 0
-      }
-    }
-    guard isBound else { throw PostgresServer.Failure(description: "there is no free port") }
-    port = Int(UInt16(bigEndian: address.sin_port))
+    (listener, port) = try Self.listeningSocket()
     Thread.detachNewThread { [weak self, listener] in
       while true {
         let client = accept(listener, nil, nil)
@@ -125,6 +115,28 @@ package final class PostgresProxy: Sendable {
     }
   }
 
+  /// A socket at a port of 127.0.0.1 that was free.
+  static func listeningSocket() throws(PostgresServer.Failure) -> (descriptor: Int32, port: Int) {
+    let descriptor = newSocket()
+    var address = address(port: 0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length) == 0 && listen(descriptor, 16) == 0
+          && getsockname(descriptor, $0, &length) == 0
+      }
+    }
+    guard isBound else {
+      close(descriptor)
+      throw PostgresServer.Failure(description: "there is no free port")
+    }
+    return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+  }
+
+  private static func newSocket() -> Int32 {
+    socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+  }
+
   private static func address(port: Int) -> sockaddr_in {
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -138,7 +150,7 @@ package final class PostgresProxy: Sendable {
       close(client)
       return
     }
-    let server = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let server = Self.newSocket()
     var address = Self.address(port: target)
     let isConnected = withUnsafePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

@@ -185,7 +185,7 @@ package final class PostgresServer: Sendable {
       return process
     }
     guard process > 0 else { return }
-    while waitpid(process, nil, 0) < 0, errno == EINTR {}
+    Launch.wait(for: process)
   }
 
   /// Promotes a standby to primary.
@@ -263,18 +263,8 @@ package final class PostgresServer: Sendable {
 
   /// A port that nothing listens on at the moment.
   private static func freePort() throws -> Int {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
-      }
-    }
-    guard isBound else { throw Failure(description: "there is no free port") }
-    return Int(UInt16(bigEndian: address.sin_port))
+    let (descriptor, port) = try PostgresProxy.listeningSocket()
+    close(descriptor)
+    return port
   }
 }

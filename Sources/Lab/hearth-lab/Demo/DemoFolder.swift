@@ -150,7 +150,7 @@ struct DemoGuard {
 
   /// Starts a guard for a demonstration.
   ///
-  /// - Throws: `ChildProcess.Problem` when no process can be started.
+  /// - Throws: `SwarmProblem` when no process can be started.
   init(_ folder: DemoFolder) throws {
     process = try ChildProcess(["demo", "--guard", folder.directory], errors: "/dev/null")
   }

@@ -52,7 +52,7 @@ actor SwarmVisit {
   ///   - settings: The settings of the run.
   ///   - terminals: How many terminals watch.
   /// - Returns: The identifiers of the users.
-  /// - Throws: `SwarmAccounts.Problem` or `AuthError`.
+  /// - Throws: `SwarmProblem` or `AuthError`.
   func arrive(_ settings: SwarmSettings, terminals: Int) async throws -> [String] {
     guard let accounts else {
       uids = (0..<settings.users).map { "\(SwarmSettings.name($0))-\(run)" }

@@ -9,12 +9,6 @@ package import RealtimeDatabase
 /// Passwords never leave the driver's memory. The client processes use the sessions that the driver
 /// has started, from files in the run's directory that no other user can read.
 package actor SwarmAccounts {
-  /// Accounts that cannot be made.
-  package struct Problem: Error, Hashable, CustomStringConvertible {
-    /// Why.
-    package let description: String
-  }
-
   /// How many accounts are created or deleted at the same time.
   private static let width = 4
   /// How many seconds creating them may take: a base, and more for each account.
@@ -59,7 +53,7 @@ package actor SwarmAccounts {
   ///   - settings: The settings of the run.
   ///   - terminals: The number of terminals that watch.
   /// - Returns: The user IDs of the users, without those of the terminals.
-  /// - Throws: ``Problem`` or `AuthError`; accounts created by then still have to be deleted.
+  /// - Throws: ``SwarmProblem`` or `AuthError`; accounts created by then still have to be deleted.
   package func make(for settings: SwarmSettings, terminals: Int) async throws -> [String] {
     for process in 0..<settings.processes {
       let file = Self.credentialFile(ofProcess: process, in: directory)
@@ -96,17 +90,15 @@ package actor SwarmAccounts {
     guard let failure = failures.first?.error else { return }
     switch (failure as? AuthError)?.kind {
     case .tooManyRequests?:
-      throw Problem(
-        description: """
-          the server takes no more accounts for now, after \(uids.count) of \(accounts.count) \
-          (TOO_MANY_ATTEMPTS_TRY_LATER): hearth serve takes 100 in a row from one address and then \
-          one a second, the hosted service 100 an hour
-          """
+      throw SwarmProblem(
+        """
+        the server takes no more accounts for now, after \(uids.count) of \(accounts.count) \
+        (TOO_MANY_ATTEMPTS_TRY_LATER): hearth serve takes 100 in a row from one address and then \
+        one a second, the hosted service 100 an hour
+        """
       )
     case .adminRestrictedOperation?, .operationNotAllowed?:
-      throw Problem(
-        description: "the server lets nobody make an account with an address and a password"
-      )
+      throw SwarmProblem("the server lets nobody make an account with an address and a password")
     case _: throw failure
     }
   }

@@ -48,12 +48,6 @@ package struct SwarmDatabase: Sendable {
 
 /// An administrator's client, which uses HTTP and bypasses both the rules and the client library.
 package struct AdminClient: Sendable {
-  /// A request that the server did not grant.
-  package struct Problem: Error, Hashable, CustomStringConvertible {
-    /// The request and the server's answer.
-    package let description: String
-  }
-
   private let target: ConnectionTarget
   /// Other servers of the same database, only one of which leads it.
   private let others: @Sendable () -> [ConnectionTarget]
@@ -97,7 +91,7 @@ package struct AdminClient: Sendable {
 
   /// Whether the server accepts this client as an administrator.
   ///
-  /// - Throws: ``Problem`` for any other answer, or a connection error.
+  /// - Throws: ``SwarmProblem`` for any other answer, or a connection error.
   package func isOpen() async throws -> Bool {
     let answer = try await ask("GET", to: "/.settings/rules")
     if answer.status == 401 || answer.status == 403 { return false }
@@ -107,14 +101,14 @@ package struct AdminClient: Sendable {
 
   /// Reads the value at a path.
   ///
-  /// - Throws: ``Problem``, or a connection error.
+  /// - Throws: ``SwarmProblem``, or a connection error.
   package func get(_ path: String) async throws -> JSONValue {
     try JSONParser.parse(try await send("GET", to: path))
   }
 
   /// The keys of the children at a path, without their values.
   ///
-  /// - Throws: ``Problem``, or a connection error.
+  /// - Throws: ``SwarmProblem``, or a connection error.
   package func keys(of path: String) async throws -> [String] {
     let answer = try await ask("GET", to: path, parameter: "shallow=true")
     let json = try JSONParser.parse(try Self.text(of: answer, to: "GET \(path)"))
@@ -123,26 +117,26 @@ package struct AdminClient: Sendable {
 
   /// Replaces the value at a path.
   ///
-  /// - Throws: ``Problem``, or a connection error.
+  /// - Throws: ``SwarmProblem``, or a connection error.
   package func put(_ value: JSONValue, at path: String) async throws {
     _ = try await send("PUT", to: path, body: Array(value.text.utf8))
   }
 
   /// Changes several paths at once.
   ///
-  /// - Throws: ``Problem``, or a connection error.
+  /// - Throws: ``SwarmProblem``, or a connection error.
   package func patch(_ path: String, with changes: JSONValue) async throws {
     _ = try await send("PATCH", to: path, body: Array(changes.text.utf8))
   }
 
   /// The rules in force.
   ///
-  /// - Throws: ``Problem``, or a connection error.
+  /// - Throws: ``SwarmProblem``, or a connection error.
   package func rules() async throws -> String { try await send("GET", to: "/.settings/rules") }
 
   /// Puts rules in force.
   ///
-  /// - Throws: ``Problem``, or a connection error.
+  /// - Throws: ``SwarmProblem``, or a connection error.
   package func setRules(_ source: String) async throws {
     _ = try await send("PUT", to: "/.settings/rules", body: Array(source.utf8))
   }
@@ -187,7 +181,7 @@ package struct AdminClient: Sendable {
   private static func text(of answer: HTTPClientAnswer, to request: String) throws -> String {
     let text = String(decoding: answer.body, as: UTF8.self)
     guard (200..<300).contains(answer.status) else {
-      throw Problem(description: "\(request): \(answer.status) \(text)")
+      throw SwarmProblem("\(request): \(answer.status) \(text)")
     }
     return text
   }
@@ -211,7 +205,7 @@ package struct SwarmSweep: Sendable {
   ///
   /// - Parameter uids: The user IDs.
   /// - Returns: The number of posts removed.
-  /// - Throws: `AdminClient.Problem`, or a connection error.
+  /// - Throws: ``SwarmProblem``, or a connection error.
   /// - Complexity: O(posts), with one request per hundred of them
   package func remove(_ uids: [String]) async throws -> Int {
     var count = 0

@@ -3,12 +3,6 @@ private import RealtimeCore
 
 /// Makes one mistake on purpose, as close as possible to where a real one would be.
 struct BugInjector: Sendable {
-  /// The run offered nothing to make the mistake with.
-  struct Problem: Error, Hashable, CustomStringConvertible {
-    /// What was missing.
-    let description: String
-  }
-
   let bug: InjectedBug
   let settings: SwarmSettings
   /// Writes past the rules and the clients.
@@ -28,7 +22,7 @@ struct BugInjector: Sendable {
   /// Makes the mistake.
   ///
   /// - Parameter history: What the clients have recorded so far.
-  /// - Throws: ``Problem`` when there is nothing to make it with.
+  /// - Throws: ``SwarmProblem`` when there is nothing to make it with.
   func inject(_ history: History) async throws {
     switch bug {
     case .staleRead, .oldRead, .forgottenComment, .divergingView:
@@ -97,7 +91,7 @@ struct BugInjector: Sendable {
         return (post.name, chosen.map(\.name), chosen.map(\.value))
       }
     }
-    throw Problem(description: "nobody has written \(count) comments on one post")
+    throw SwarmProblem("nobody has written \(count) comments on one post")
   }
 
   private func post() async throws -> (id: String, owner: String, count: Int64) {
@@ -106,7 +100,7 @@ struct BugInjector: Sendable {
       guard let owner = post.value["uid"]?.string, members.contains(owner) else { continue }
       return (post.name, owner, post.value["starCount"]?.integer ?? 0)
     }
-    throw Problem(description: "there is no post")
+    throw SwarmProblem("there is no post")
   }
 
   /// Carries out a change that the rules have refused, in both copies of the post.
@@ -131,7 +125,7 @@ struct BugInjector: Sendable {
         )
       )
     }
-    throw Problem(description: "nothing was refused")
+    throw SwarmProblem("nothing was refused")
   }
 
   /// Fills the memory of the server.

@@ -31,7 +31,7 @@ package actor CrewProcess {
 
   /// Starts the process.
   ///
-  /// - Throws: `ChildProcess.Problem`.
+  /// - Throws: ``SwarmProblem``.
   package func launch() throws {
     let child = try ChildProcess(arguments, errors: errors)
     self.child = child
@@ -69,7 +69,7 @@ package actor CrewProcess {
 
   /// Kills the process and starts it again after a pause.
   ///
-  /// - Throws: `ChildProcess.Problem`.
+  /// - Throws: ``SwarmProblem``.
   package func killAndRestart(after pause: Duration) async throws {
     guard let child, child.isRunning else { return }
     child.send(SIGKILL)

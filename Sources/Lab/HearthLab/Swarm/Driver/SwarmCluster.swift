@@ -99,7 +99,7 @@ package actor SwarmCluster {
         let postgres = try PostgresServer()
         return (postgres, try postgres.makeDatabase())
       } catch {
-        throw SwarmRun.Problem(description: "there is no PostgreSQL for the servers: \(error)")
+        throw SwarmProblem("there is no PostgreSQL for the servers: \(error)")
       }
     }
     var files = SwarmServer.Files(directory: directory, rules: rules)
@@ -172,9 +172,7 @@ package actor SwarmCluster {
     let deadline = Moment.now.advanced(by: Self.patience)
     while (try? await admin.get("/swarm-probe")) == nil {
       guard Moment.now < deadline else {
-        throw SwarmRun.Problem(
-          description: "none of the servers leads the database; see their logs"
-        )
+        throw SwarmProblem("none of the servers leads the database; see their logs")
       }
       await Pause.lasting(.milliseconds(100))
     }

@@ -66,12 +66,6 @@ package struct SwarmRun: Sendable {
     package var histories: String { "\(directory)/histories" }
   }
 
-  /// A run that cannot be carried out.
-  package struct Problem: Error, Hashable, CustomStringConvertible {
-    /// Why.
-    package let description: String
-  }
-
   let settings: SwarmSettings
   let options: Options
   let plan: SwarmPlan
@@ -111,7 +105,7 @@ package struct SwarmRun: Sendable {
   /// Carries the run out.
   ///
   /// - Returns: The report of the run.
-  /// - Throws: ``Problem``, or the error that keeps a program from starting.
+  /// - Throws: ``SwarmProblem``, or the error that keeps a program from starting.
   package func run() async throws -> SwarmReport {
     let stage = try await SwarmStage.set(settings, options: options, history: history)
     self.stage.withLockedValue { $0 = stage }
@@ -200,8 +194,8 @@ package struct SwarmRun: Sendable {
     let deadline = Moment.now.advanced(by: .seconds(60 + settings.users))
     let isReady = await isQuiet(stage, until: deadline) { options.tell(.phase(.gathering($0))) }
     guard isReady else {
-      throw Problem(
-        description: "the clients do not get ready; see \(options.directory)/clients.err"
+      throw SwarmProblem(
+        "the clients do not get ready; see \(options.directory)/clients.err"
           + (options.database == nil ? "" : ", or do the rules forbid them to read?")
       )
     }

@@ -29,12 +29,6 @@ package actor SwarmServer {
     package var socket: String { "\(directory)/\(name).sock" }
   }
 
-  /// A server that does not start.
-  package struct Problem: Error, Hashable, CustomStringConvertible {
-    /// What is wrong.
-    package let description: String
-  }
-
   /// How long a server may take to be ready.
   private static let startTime = Duration.seconds(60)
   /// How long one of several servers is restarted repeatedly while it cannot reach PostgreSQL.
@@ -69,7 +63,7 @@ package actor SwarmServer {
 
   /// Starts the server and waits until it is ready.
   ///
-  /// - Throws: ``Problem``, or `ChildProcess.Problem`.
+  /// - Throws: ``SwarmProblem``.
   package func start() async throws {
     let process = try ChildProcess(
       arguments,
@@ -80,9 +74,7 @@ package actor SwarmServer {
     let line = await Self.firstLine(of: process)
     guard let line, let ready = try? JSONParser.parse(line), ready["ready"]?.bool == true else {
       process.send(SIGKILL)
-      throw Problem(
-        description: "the server does not start: \(line ?? "see \(files.log)")"
-      )
+      throw SwarmProblem("the server does not start: \(line ?? "see \(files.log)")")
     }
     port = ready["port"]?.integer.flatMap { Int(exactly: $0) } ?? port
     history.append(.server(.up))
@@ -124,7 +116,7 @@ package actor SwarmServer {
   /// Kills the server and starts it again after a pause.
   ///
   /// - Parameter pause: How long no server runs.
-  /// - Throws: ``Problem`` when it does not start again.
+  /// - Throws: ``SwarmProblem`` when it does not start again.
   package func killAndRestart(after pause: Duration) async throws {
     guard let process, process.isRunning else { return }
     let before = Moment.now
@@ -183,7 +175,7 @@ package actor SwarmServer {
 
   /// Waits until a server that is being restarted runs again.
   ///
-  /// - Throws: ``Problem`` when it does not start.
+  /// - Throws: ``SwarmProblem`` when it does not start.
   package func recover() async throws {
     // Whatever the outcome of that attempt, another one follows.
     _ = await recovery?.result

@@ -245,7 +245,7 @@ struct SwarmStage: Sendable {
   func commits() async throws -> CommitHistory {
     if let observer { return try observer.finish() }
     guard let stream else {
-      throw SwarmRun.Problem(description: "nobody has read the database")
+      throw SwarmProblem("nobody has read the database")
     }
     return try await stream.finish()
   }

@@ -31,12 +31,6 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
   /// The PostgreSQL of several servers is restarted.
   case postgres
 
-  /// A list of faults that cannot be read.
-  package struct Problem: Error, Hashable, CustomStringConvertible {
-    /// What is wrong with it.
-    package let description: String
-  }
-
   /// Whether the fault needs a server that belongs to the swarm.
   package var needsOwnServer: Bool {
     switch self {
@@ -87,15 +81,15 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
   ///
   /// - Parameter text: The names of the faults.
   /// - Returns: Each kind once, in the order of declaration.
-  /// - Throws: ``Problem`` that names the unknown fault.
-  package static func list(_ text: String) throws(Problem) -> [FaultKind] {
+  /// - Throws: ``SwarmProblem`` that names the unknown fault.
+  package static func list(_ text: String) throws(SwarmProblem) -> [FaultKind] {
     if text == "all" { return allCases }
     if text == "none" || text.isEmpty { return [] }
     var kinds: Set<FaultKind> = []
     for name in text.split(separator: ",", omittingEmptySubsequences: false) {
       guard let kind = FaultKind(rawValue: String(name)) else {
         let names = allCases.map(\.rawValue).joined(separator: ", ")
-        throw Problem(description: "\"\(name)\" is not a fault: there are \(names), all and none")
+        throw SwarmProblem("\"\(name)\" is not a fault: there are \(names), all and none")
       }
       kinds.insert(kind)
     }

@@ -1,11 +1,5 @@
 /// How often each action is taken, relative to the others.
 package struct SwarmMix: Hashable, Codable, Sendable {
-  /// A mix that cannot be read.
-  package struct Problem: Error, Hashable, CustomStringConvertible {
-    /// What is wrong with it.
-    package let description: String
-  }
-
   /// The share of each action; a missing action never happens.
   package private(set) var shares: [SwarmAction: Int]
 
@@ -32,23 +26,23 @@ package struct SwarmMix: Hashable, Codable, Sendable {
   /// Parses a mix such as `post=5,comment=20,star=50`.
   ///
   /// - Parameter text: Names of actions with their shares; actions that are not named never happen.
-  /// - Throws: ``Problem`` that names the invalid part.
-  package init(_ text: String) throws(Problem) {
+  /// - Throws: ``SwarmProblem`` that names the invalid part.
+  package init(_ text: String) throws(SwarmProblem) {
     shares = [:]
     for part in text.split(separator: ",", omittingEmptySubsequences: false) {
       let sides = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       guard sides.count == 2, let share = Int(sides[1]), (0...1_000).contains(share) else {
-        throw Problem(description: "\"\(part)\" is not of the form action=share (0 to 1000)")
+        throw SwarmProblem("\"\(part)\" is not of the form action=share (0 to 1000)")
       }
       guard let action = SwarmAction(rawValue: String(sides[0])) else {
         let names = SwarmAction.allCases.map(\.rawValue).joined(separator: ", ")
-        throw Problem(description: "\"\(sides[0])\" is not an action: there are \(names)")
+        throw SwarmProblem("\"\(sides[0])\" is not an action: there are \(names)")
       }
       guard shares.updateValue(share, forKey: action) == nil else {
-        throw Problem(description: "\"\(sides[0])\" has two shares")
+        throw SwarmProblem("\"\(sides[0])\" has two shares")
       }
     }
-    guard total > 0 else { throw Problem(description: "the mix is empty") }
+    guard total > 0 else { throw SwarmProblem("the mix is empty") }
   }
 
   /// The sum of all shares.

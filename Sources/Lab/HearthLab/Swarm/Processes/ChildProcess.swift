@@ -3,12 +3,6 @@ private import NIOConcurrencyHelpers
 
 /// A program started by this one; the two exchange lines of text.
 package final class ChildProcess: Sendable {
-  /// A program that cannot be started.
-  package struct Problem: Error, Hashable, CustomStringConvertible {
-    /// What is wrong.
-    package let description: String
-  }
-
   private enum Ending {
     case running([CheckedContinuation<Int32, Never>])
     case ended(Int32)
@@ -40,33 +34,41 @@ package final class ChildProcess: Sendable {
   ///   - arguments: The arguments after the name of the program.
   ///   - program: The path of the program; this program itself by default.
   ///   - errors: The file that receives its stderr.
-  /// - Throws: ``Problem`` with the system's error message.
+  /// - Throws: ``SwarmProblem`` with the system's error message.
   package init(
     _ arguments: [String],
     of program: String = ChildProcess.itself,
     errors: String
-  ) throws(Problem) {
+  ) throws(SwarmProblem) {
     var toChild: [Int32] = [0, 0]
     var fromChild: [Int32] = [0, 0]
-    guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else { throw Self.problem(errno) }
+    guard pipe(&toChild) == 0, pipe(&fromChild) == 0 else {
+      throw Self.problem(String(cString: strerror(errno)))
+    }
     // Other children must not inherit the pipes, since they would keep them open.
     for end in toChild + fromChild { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer {
       close(toChild[0])
       close(fromChild[1])
     }
+    let file = URL(fileURLWithPath: program == Self.itself ? Self.program : program)
+    // Ignored signals stay ignored in the child: a full disk must cause an error instead of killing
+    // it.
+    let old = signal(SIGXFSZ, SIG_IGN)
+    defer { signal(SIGXFSZ, old) }
     do {
-      id = try Self.spawn(
-        program,
-        arguments: arguments,
+      id = try Launch.start(
+        [file.lastPathComponent] + arguments,
+        at: program,
         input: toChild[0],
         output: fromChild[1],
-        errors: errors
+        errors: errors,
+        resetting: [SIGINT, SIGTERM, SIGHUP]
       )
     } catch {
       close(toChild[1])
       close(fromChild[0])
-      throw error
+      throw Self.problem(error.reason)
     }
     input = toChild[1]
     lines = Self.lines(from: fromChild[0])
@@ -123,10 +125,12 @@ package final class ChildProcess: Sendable {
     for continuation in waiting { continuation.resume(returning: status) }
   }
 
+  private static func problem(_ reason: String) -> SwarmProblem {
+    SwarmProblem("a process cannot be started: \(reason)")
+  }
+
   private static func waitForEnd(of process: pid_t) -> Int32 {
-    // The process stays in the process table until its end has been noted.
-    var word: Int32 = 0
-    while waitpid(process, &word, 0) < 0, errno == EINTR {}
+    let word = Launch.wait(for: process)
     let signal = word & 0x7F
     return signal == 0 ? (word >> 8) & 0xFF : 128 + signal
   }
@@ -152,48 +156,6 @@ package final class ChildProcess: Sendable {
     }
   }
 
-  /// Starts the program; writing beyond its file size limit will be an error instead of killing it.
-  private static func spawn(
-    _ program: String,
-    arguments: [String],
-    input: Int32,
-    output: Int32,
-    errors: String
-  ) throws(Problem) -> pid_t {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
-    let flags = O_WRONLY | O_CREAT | O_APPEND
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, flags, 0o600)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    // The child decides for itself how to handle the signals that end this process.
-    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&signals, signal) }
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    let attributeFlags = Int16(POSIX_SPAWN_SETSIGMASK) | Int16(POSIX_SPAWN_SETSIGDEF)
-    posix_spawnattr_setflags(&attributes, attributeFlags)
-    let name = URL(fileURLWithPath: program == itself ? Self.program : program).lastPathComponent
-    var words = ([name] + arguments).map { strdup($0) } + [nil]
-    defer { words.forEach { free($0) } }
-    // Ignored signals stay ignored in the child: a full disk must cause an error.
-    let old = signal(SIGXFSZ, SIG_IGN)
-    defer { signal(SIGXFSZ, old) }
-    Inheritance.end()
-    var process: pid_t = 0
-    let result = posix_spawn(&process, program, &actions, &attributes, &words, environ)
-    guard result == 0 else { throw problem(result) }
-    return process
-  }
-
-  private static func problem(_ code: Int32) -> Problem {
-    Problem(description: "a process cannot be started: \(String(cString: strerror(code)))")
-  }
 }
 
 /// Simulates a full disk for a process: none of its files can grow beyond a limit.

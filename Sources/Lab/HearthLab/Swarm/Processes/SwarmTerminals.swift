@@ -2,12 +2,6 @@ private import Foundation
 
 /// Terminals in tmux that run `hearth` while a swarm works.
 package struct SwarmTerminals: Sendable {
-  /// The system has no tmux.
-  package struct Problem: Error, Hashable, CustomStringConvertible {
-    /// What is missing.
-    package let description: String
-  }
-
   /// How long it may take until the screens show the same content.
   private static let patience = Duration.seconds(60)
   /// The numbers of lines above and below the list, which differ between terminals.
@@ -24,13 +18,13 @@ package struct SwarmTerminals: Sendable {
   ///   - options: The program's options for the database that the terminals watch.
   ///   - areSignedIn: Whether the terminals' users have accounts, with sessions in their homes.
   ///   - directory: The directory of the run.
-  /// - Throws: ``Problem`` when tmux is missing.
+  /// - Throws: ``SwarmProblem`` when tmux is missing.
   package init(
     _ count: Int,
     options: [String],
     areSignedIn: Bool = false,
     in directory: String
-  ) throws(Problem) {
+  ) throws(SwarmProblem) {
     self.count = count
     self.directory = directory
     socket = "\(directory)/tmux.sock"
@@ -50,7 +44,7 @@ package struct SwarmTerminals: Sendable {
       words += variables + command + user + [";"]
     }
     guard Tool.run(words + ["set-option", "-s", "exit-empty", "off"]) else {
-      throw Problem(description: "no terminal can be opened; is tmux installed?")
+      throw SwarmProblem("no terminal can be opened; is tmux installed?")
     }
   }
 

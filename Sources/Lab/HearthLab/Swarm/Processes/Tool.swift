@@ -8,7 +8,7 @@ package enum Tool {
   /// - Parameter words: The program's name and arguments.
   /// - Returns: Whether it succeeded.
   static func run(_ words: [String]) -> Bool {
-    (try? Launch.start(words)).map { waitForEnd(of: $0) == 0 } ?? false
+    (try? Launch.start(words)).map { Launch.wait(for: $0) == 0 } ?? false
   }
 
   /// Runs a program and captures its output.
@@ -36,13 +36,7 @@ package enum Tool {
       guard count > 0 else { break }
       bytes += buffer[..<count]
     }
-    return waitForEnd(of: process) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
-  }
-
-  private static func waitForEnd(of process: pid_t) -> Int32 {
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    return status
+    return Launch.wait(for: process) == 0 ? String(decoding: bytes, as: UTF8.self) : nil
   }
 }
 

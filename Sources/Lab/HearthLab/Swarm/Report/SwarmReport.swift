@@ -143,9 +143,9 @@ extension SwarmReport {
     return [
       "swarm: \(Words.count(settings.users, "user")) in "
         + Words.count(settings.processes, "process", plural: "processes") + ", "
-        + "\(Self.number(settings.seconds)) s, seed \(settings.seed), "
+        + "\(Plot.number(settings.seconds)) s, seed \(settings.seed), "
         + "stars by \(settings.stars.rawValue)",
-      "  mix \(settings.mix.text) at \(Self.number(settings.rate)) operations/s, open loop",
+      "  mix \(settings.mix.text) at \(Plot.number(settings.rate)) operations/s, open loop",
       "  faults: \(faults.isEmpty ? "none" : faults.joined(separator: ", "))"
         + "; " + ends,
       "  operations: \(activity.operations) begun, \(activity.acknowledged) acknowledged, "
@@ -178,9 +178,9 @@ extension SwarmReport {
       Self.cell("latency in ms", width: 26) + Self.columns(["count", "p50", "p90", "p99", "max"])
     return [title]
       + rows.map { name, latencies in
-        let numbers = [50.0, 90, 99].map { Self.number(latencies.milliseconds(atPercentile: $0)) }
+        let numbers = [50.0, 90, 99].map { Plot.number(latencies.milliseconds(atPercentile: $0)) }
         return Self.cell(name, width: 26)
-          + Self.columns(["\(latencies.count)"] + numbers + [Self.number(latencies.maximum)])
+          + Self.columns(["\(latencies.count)"] + numbers + [Plot.number(latencies.maximum)])
       }
   }
 
@@ -190,7 +190,7 @@ extension SwarmReport {
       Self.cell("taken of the machine", width: 26) + Self.columns(["first", "last", "per hour"])
     return [title]
       + resources.map { trend in
-        let numbers = [trend.first, trend.last, trend.perHour].map(Self.number)
+        let numbers = [trend.first, trend.last, trend.perHour].map(Plot.number)
         return Self.cell(trend.name, width: 26) + Self.columns(numbers)
           + (trend.isFlat ? "  flat" : "  GROWS")
       } + [""]
@@ -210,7 +210,7 @@ extension SwarmReport {
 
   private var ending: [String] {
     let convergence =
-      convergence.map { "all clients showed the same after \(Self.number($0 / .seconds(1))) s" }
+      convergence.map { "all clients showed the same after \(Plot.number($0 / .seconds(1))) s" }
       ?? "the clients never showed the same"
     let unchecked = check.unchecked.map { "\($0.name) (\($0.statement))" }
     return mishaps.map { "mishap: \($0)" } + [
@@ -228,12 +228,6 @@ extension SwarmReport {
 
   private static func cell(_ text: String, width: Int) -> String {
     text + String(repeating: " ", count: max(1, width - text.count))
-  }
-
-  /// A number with at most one digit after the decimal point.
-  private static func number(_ value: Double) -> String {
-    let text = String(format: "%.1f", value)
-    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 }
 
