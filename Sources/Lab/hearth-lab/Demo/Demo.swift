@@ -56,7 +56,7 @@ struct Demo: AsyncParsableCommand {
         try await stage.run()
         return .success(stage.signal)
       }
-      return .success(try await DemoStage(in: folder, wishes: wishes).run())
+      return .success(try await DemoStage(folder: folder, wishes: wishes).run())
     } catch {
       return .failure(error)
     }

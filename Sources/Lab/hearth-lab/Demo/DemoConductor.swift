@@ -4,7 +4,6 @@ import Foundation
 import HearthLab
 import HearthProgram
 import RealtimeDatabase
-import RealtimeTransport
 
 /// The program of the live pane: it directs the actors, measures, and shows the results.
 @MainActor
@@ -25,43 +24,12 @@ struct DemoConductor {
   /// - Throws: ``CommandFailure`` when there is no terminal.
   func run() throws {
     let board = DemoBoard()
-    let cable = plan.database == nil ? Cable(to: folder.socket) : nil
-    try cable?.lay(at: folder.cable)
-    let url = plan.database ?? DemoFolder.url(folder.socket)
-    let meter = DemoMeter(try Self.target(url), board: board, figuresFile: folder.figures)
-    let crowd = DemoCrowd(url: url, board: board)
-    // This thread belongs to the terminal.
-    Task.detached { await meter.run() }
-    Task.detached { await crowd.run() }
-    start(with: board, meter: meter, cable: cable)
-    let nemesis = DemoNemesis(plan, folder: folder, url: url, board: board, cable: cable)
+    let nemesis = try DemoDirector.begin(plan, in: folder, at: TmuxServer(folder), board)
     let terminal = try TerminalScreen(TerminalOptions(colorMode: .automatic, usesMouse: false))
     show(board, nemesis, on: terminal)
     board.with { $0.hasEnded = true }
     terminal.close()
     TmuxServer(folder).run(["kill-server"])
-  }
-
-  /// The target of a URL.
-  ///
-  /// - Throws: What is wrong with the URL.
-  static func target(_ url: String) throws -> ConnectionTarget {
-    try DatabaseURL(url).target
-  }
-
-  /// Runs the director on a thread of its own.
-  private func start(with board: DemoBoard, meter: DemoMeter, cable: Cable?) {
-    Thread.detachNewThread { [plan, folder] in
-      let director = DemoDirector(
-        plan,
-        folder: folder,
-        terminals: TmuxServer(folder),
-        board: board,
-        meter: meter,
-        cable: cable
-      )
-      director.run()
-    }
   }
 
   /// Shows the figures until the demonstration ends.
@@ -98,14 +66,8 @@ struct DemoCrowd: Sendable {
   /// How long a person waits between two stars.
   private static let pause = Duration.milliseconds(400)
 
-  private let url: String
-  private let board: DemoBoard
-
-  /// Makes a crowd that is idle until ``run()``.
-  init(url: String, board: DemoBoard) {
-    self.url = url
-    self.board = board
-  }
+  let url: String
+  let board: DemoBoard
 
   /// Lets the people star until the demonstration is over.
   func run() async {
@@ -115,14 +77,10 @@ struct DemoCrowd: Sendable {
   }
 
   private func run(_ name: String) async {
-    guard let me = try? Author(userName: name),
-      let database = try? Database(url: url, options: DatabaseOptions())
-    else { return }
-    database.callbackQueue = DispatchQueue(label: "hearth.demo.\(name)")
+    guard let (blog, database) = try? Blog.open(as: name, at: url) else { return }
     database.observeDiagnostics { [board] in note($0, on: board) }
     // With an observer on the posts, the first guess is right, so only real races are retried.
     database.reference().observe(.value) { _ in }
-    let blog = Blog(database: database, me: me)
     var isStarred = false
     while !board.now.hasEnded {
       if let post = try? await blog.posts(.recent).first {
@@ -141,5 +99,17 @@ struct DemoCrowd: Sendable {
       figures.attempts += 1
       if number > 1 { figures.retries += 1 }
     }
+  }
+}
+
+extension Blog {
+  /// Opens a blog for somebody who needs no terminal.
+  ///
+  /// - Throws: What is wrong with the URL or the name.
+  static func open(as name: String, at url: String) throws -> (blog: Blog, database: Database) {
+    let database = try Database(url: url, options: DatabaseOptions())
+    // The main thread belongs to the terminal.
+    database.callbackQueue = DispatchQueue(label: "hearth.demo.\(name)")
+    return (Blog(database: database, me: try Author(userName: name)), database)
   }
 }

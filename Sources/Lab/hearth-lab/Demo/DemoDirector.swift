@@ -40,6 +40,37 @@ final class DemoDirector {
     random = SeededGenerator(seed: plan.seed)
   }
 
+  /// Begins everything that goes on behind the terminals of a demonstration.
+  ///
+  /// - Returns: What can do harm to it.
+  /// - Throws: What is wrong with the URL of the database, or the system's error.
+  static func begin(
+    _ plan: DemoPlan,
+    in folder: DemoFolder,
+    at terminals: any DemoTerminals,
+    _ board: DemoBoard
+  ) throws -> DemoNemesis {
+    let cable = plan.database == nil ? Cable(to: folder.socket) : nil
+    try cable?.lay(at: folder.cable)
+    let url = plan.database ?? DemoFolder.url(folder.socket)
+    let meter = try DemoMeter(url, board: board, figuresFile: folder.figures)
+    let crowd = DemoCrowd(url: url, board: board)
+    // The main thread belongs to the terminal.
+    Task.detached { await meter.run() }
+    Task.detached { await crowd.run() }
+    Thread.detachNewThread {
+      DemoDirector(
+        plan,
+        folder: folder,
+        terminals: terminals,
+        board: board,
+        meter: meter,
+        cable: cable
+      ).run()
+    }
+    return DemoNemesis(plan, folder: folder, url: url, board: board, cable: cable)
+  }
+
   /// Whether the demonstration is over.
   var hasEnded: Bool { board.now.hasEnded }
 
@@ -254,25 +285,6 @@ final class DemoDirector {
 
   /// The data of the database, read without the client library.
   func root() -> JSONValue? {
-    let meter = meter
-    let answer = DispatchSemaphore(value: 0)
-    let box = DemoAnswer()
-    Task {
-      box.set(await meter.root())
-      answer.signal()
-    }
-    answer.wait()
-    return box.value
+    DemoBeat.wait { [meter] in await meter.root() } ?? nil
   }
-}
-
-/// An answer passed from a task to a thread.
-final class DemoAnswer: Sendable {
-  private let box = NIOLockedValueBox<JSONValue?>(nil)
-
-  /// The answer, once it has arrived.
-  var value: JSONValue? { box.withLockedValue { $0 } }
-
-  /// Stores the answer.
-  func set(_ value: JSONValue?) { box.withLockedValue { $0 = value } }
 }

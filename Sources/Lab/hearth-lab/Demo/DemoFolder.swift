@@ -1,6 +1,7 @@
 import Foundation
 import HearthLab
 import HearthProgram
+import NIOConcurrencyHelpers
 import RealtimeTransport
 
 /// The directory that contains everything of a demonstration and is removed with it.
@@ -103,6 +104,19 @@ struct DemoFolder: Sendable {
 enum DemoBeat {
   /// Sleeps on a thread that has nothing else to do.
   static func wait(milliseconds: Int32) { poll(nil, 0, milliseconds) }
+
+  /// Waits on such a thread for what is asynchronous.
+  static func wait<Value: Sendable>(for body: @escaping @Sendable () async -> Value) -> Value? {
+    let box = NIOLockedValueBox<Value?>(nil)
+    let answer = DispatchSemaphore(value: 0)
+    Task {
+      let value = await body()
+      box.withLockedValue { $0 = value }
+      answer.signal()
+    }
+    answer.wait()
+    return box.withLockedValue { $0 }
+  }
 }
 
 /// The processes of a demonstration, without the current one and the guard.

@@ -170,26 +170,13 @@ final class DemoNemesis: Sendable {
 
   /// Has six people star the newest post at once, and waits until its count is that of its stars.
   private func race() -> String {
-    let answer = DispatchSemaphore(value: 0)
-    let words = NIOLockedValueBox("")
-    Task { [url] in
-      let result = await Self.race(at: url)
-      words.withLockedValue { $0 = result }
-      answer.signal()
-    }
-    answer.wait()
-    return words.withLockedValue { $0 }
+    DemoBeat.wait { [url] in await Self.race(at: url) } ?? ""
   }
 
   private static func race(at url: String) async -> String {
     var blogs: [(blog: Blog, database: Database)] = []
     for name in racers {
-      guard let me = try? Author(userName: name),
-        let database = try? Database(url: url, options: DatabaseOptions())
-      else { continue }
-      // The main thread belongs to the terminal.
-      database.callbackQueue = DispatchQueue(label: "hearth.demo.\(name)")
-      blogs.append((Blog(database: database, me: me), database))
+      if let opened = try? Blog.open(as: name, at: url) { blogs.append(opened) }
     }
     var words = "there is no post to race for"
     if let first = blogs.first, let post = try? await first.blog.posts(.recent).first {

@@ -20,11 +20,12 @@ final class DemoMeter: Sendable {
   /// Makes a meter.
   ///
   /// - Parameters:
-  ///   - target: The server.
+  ///   - url: The URL of the database.
   ///   - board: The board that receives the figures.
   ///   - figuresFile: A file to which the figures are written as well.
-  init(_ target: ConnectionTarget, board: DemoBoard, figuresFile: String?) {
-    admin = AdminClient(target, timeout: .seconds(5))
+  /// - Throws: What is wrong with the URL.
+  init(_ url: String, board: DemoBoard, figuresFile: String?) throws {
+    admin = AdminClient(try DatabaseURL(url).target, timeout: .seconds(5))
     self.board = board
     self.figuresFile = figuresFile
   }

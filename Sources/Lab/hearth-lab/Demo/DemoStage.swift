@@ -32,16 +32,9 @@ struct DemoStage {
     var cast = DemoStage.names
   }
 
-  private let folder: DemoFolder
-  private let wishes: Wishes
-  private let program: String
-
-  /// Makes a stage in an empty directory.
-  init(in folder: DemoFolder, wishes: Wishes) {
-    self.folder = folder
-    self.wishes = wishes
-    program = ChildProcess.hearth
-  }
+  /// An empty directory.
+  let folder: DemoFolder
+  let wishes: Wishes
 
   /// Starts a server that stores its data in the directory.
   ///
@@ -115,24 +108,21 @@ struct DemoStage {
   private func setUp(port: Int?) throws {
     let tmux = TmuxServer(folder)
     let size = Self.terminalSize
-    func open(_ words: [String], isFirst: Bool) throws(CommandFailure) -> TmuxServer.Pane {
+    func open(
+      _ arguments: [String],
+      of program: String = ChildProcess.hearth,
+      isFirst: Bool = false
+    ) throws(CommandFailure) -> TmuxServer.Pane {
       try tmux.open(
-        words,
+        [program] + arguments,
         isFirst: isFirst,
         columns: size.columns,
         rows: size.rows
       )
     }
-    let own = try open([program] + reach(folder.socket) + ["--user", wishes.user], isFirst: true)
+    let own = try open(reach(folder.socket) + ["--user", wishes.user], isFirst: true)
     adorn(tmux)
-    var plan = DemoPlan(
-      own: own,
-      presents: wishes.presents,
-      seconds: wishes.seconds,
-      seed: wishes.seed
-    )
-    plan.database = wishes.database
-    plan.pace = wishes.pace
+    var plan = DemoPlan(own: own, wishes)
     let names = Self.names.prefix(wishes.terminals - 1)
     for name in names {
       let isAtCable = wishes.database == nil && name == names.last && names.count > 1
@@ -140,28 +130,18 @@ struct DemoStage {
         isAtCable
         ? ["--database", DemoFolder.url(folder.cable), "--database-name", "demo, by a cable"]
         : reach(folder.socket)
-      plan.actors.append(
-        DemoPlan.Actor(
-          name: name,
-          pane: try open([program] + words + ["--user", name], isFirst: false)
-        )
-      )
+      let pane = try open(words + ["--user", name])
+      plan.actors.append(DemoPlan.Actor(name: name, pane: pane))
     }
     if wishes.presents, let port {
       let words = [
         "--database", DemoFolder.url(port: port), "--user", Self.stranger,
         "--database-name", "demo, not signed in",
       ]
-      plan.stranger = DemoPlan.Actor(
-        name: Self.stranger,
-        pane: try open([program] + words, isFirst: false)
-      )
+      plan.stranger = DemoPlan.Actor(name: Self.stranger, pane: try open(words))
     }
     try plan.write(to: folder.plan)
-    let live = try open(
-      [ChildProcess.program, "demo", "--conduct", folder.directory],
-      isFirst: false
-    )
+    let live = try open(["demo", "--conduct", folder.directory], of: ChildProcess.program)
     var keys = DemoHarm.allCases.map { ("M-\($0.rawValue)", "\($0.rawValue)") }
     if wishes.presents { keys += [("F8", "Space"), ("F7", "b")] }
     for (key, sent) in keys { tmux.run(["bind", "-n", key, "send-keys", "-t", live.id, sent]) }
@@ -243,11 +223,13 @@ struct DemoPlan: Codable, Sendable {
     self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
   }
 
-  init(own: TmuxServer.Pane, presents: Bool, seconds: Double?, seed: UInt64) {
+  init(own: TmuxServer.Pane, _ wishes: DemoStage.Wishes) {
     self.own = own
-    self.presents = presents
-    self.seconds = seconds
-    self.seed = seed
+    presents = wishes.presents
+    seconds = wishes.seconds
+    seed = wishes.seed
+    pace = wishes.pace
+    database = wishes.database
   }
 }
 

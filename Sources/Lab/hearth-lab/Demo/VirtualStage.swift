@@ -38,57 +38,15 @@ final class VirtualStage {
   func run() async throws {
     defer { terminal.close() }
     let port = wishes.database == nil ? try await DemoStage.startServer(in: folder) : nil
-    let url = wishes.database ?? DemoFolder.url(folder.socket)
-    if tutor != nil { try await Self.furnish(url) }
+    if tutor != nil { try await Self.furnish(DemoFolder.url(folder.socket)) }
     let plan = try setUp(port: port)
-    let meter = DemoMeter(
-      try DemoConductor.target(url),
-      board: board,
-      figuresFile: folder.figures
-    )
     if tutor != nil {
-      teach { [folder, terminals, board] in
-        DemoDirector(
-          plan,
-          folder: folder,
-          terminals: terminals,
-          board: board,
-          meter: meter,
-          cable: nil
-        )
-      }
-      return await end()
+      try teach(plan)
+    } else {
+      show(try DemoDirector.begin(plan, in: folder, at: terminals, board))
     }
-    let crowd = DemoCrowd(url: url, board: board)
-    let cable = try layCable()
-    let nemesis = DemoNemesis(plan, folder: folder, url: url, board: board, cable: cable)
-    // This thread belongs to the terminal.
-    Task.detached { await meter.run() }
-    Task.detached { await crowd.run() }
-    Thread.detachNewThread { [folder, terminals, board] in
-      DemoDirector(
-        plan,
-        folder: folder,
-        terminals: terminals,
-        board: board,
-        meter: meter,
-        cable: cable
-      ).run()
-    }
-    show(nemesis)
-    await end()
-  }
-
-  private func end() async {
     board.with { $0.hasEnded = true }
     for part in parts { await part.close() }
-  }
-
-  private func layCable() throws -> Cable? {
-    guard wishes.database == nil else { return nil }
-    let cable = Cable(to: folder.socket)
-    try cable.lay(at: folder.cable)
-    return cable
   }
 
   private func setUp(port: Int?) throws -> DemoPlan {
@@ -127,17 +85,10 @@ final class VirtualStage {
       )
     }
     let panes = names.map { TmuxServer.Pane(id: $0) }
-    var plan = DemoPlan(
-      own: panes[0],
-      presents: wishes.presents,
-      seconds: wishes.seconds,
-      seed: wishes.seed
-    )
+    var plan = DemoPlan(own: panes[0], wishes)
     let people = zip(names, panes).dropFirst().map { DemoPlan.Actor(name: $0, pane: $1) }
     plan.stranger = people.first { $0.name == DemoStage.stranger }
     plan.actors = people.filter { $0.name != DemoStage.stranger }
-    plan.database = wishes.database
-    plan.pace = wishes.pace
     return plan
   }
 
@@ -145,51 +96,87 @@ final class VirtualStage {
 
   private func show(_ nemesis: DemoNemesis) {
     let end = wishes.seconds.map { ContinuousClock.now + .seconds($0) }
-    while !board.now.hasEnded {
-      if let end, ContinuousClock.now >= end { return }
+    follow {
+      if board.now.hasEnded { return false }
+      if let end, ContinuousClock.now >= end { return false }
       board.sample()
       draw(nemesis.all)
-      var keys: [KeyEvent] = []
-      for event in terminal.nextEvents(timeout: .milliseconds(100)) {
-        switch event {
-        case .key(.function(10)), .hangUp: return
-        case .terminate(let number):
-          signal = number
-          return
-        case .key(.function(9)): board.ask(.next)
-        case .key(.function(7)): board.ask(.back)
-        case .escaped(.character(let digit)) where DemoHarm(digit) != nil:
-          DemoHarm(digit).map(nemesis.perform)
-        case .key(.resize(let size)): resize(to: size)
-        case .key(let key): keys.append(key)
-        case .escaped(let key): keys += [.escape, key]
-        case .resumed: terminal.redraw()
-        case .woken, .unreadable: break
-        }
+      return true
+    } taking: { event in
+      switch event {
+      case .key(.function(10)): return .leave
+      case .key(.function(9)): board.ask(.next)
+      case .key(.function(7)): board.ask(.back)
+      case .escaped(.character(let digit)) where DemoHarm(digit) != nil:
+        DemoHarm(digit).map(nemesis.perform)
+      case _: return nil
       }
-      // Leaving the own terminal ends the demonstration.
-      guard parts[0].turn(keys) else { return }
-      for part in parts.dropFirst() { _ = part.turn() }
+      return .stay
     }
   }
 
   /// Shows the two terminals of the tutor until the learner leaves.
-  private func teach(_ director: @escaping @Sendable () -> DemoDirector) {
+  private func teach(_ plan: DemoPlan) throws {
+    let meter = try DemoMeter(
+      DemoFolder.url(folder.socket),
+      board: board,
+      figuresFile: folder.figures
+    )
     let partner = DispatchQueue(label: "hearth.tutor.partner")
-    while true {
+    follow {
       if let model = parts[0].model, let act = tutor?.look(at: model) {
-        partner.async { director().perform(act) }
+        partner.async { [folder, terminals, board] in
+          DemoDirector(
+            plan,
+            folder: folder,
+            terminals: terminals,
+            board: board,
+            meter: meter,
+            cable: nil
+          ).perform(act)
+        }
       }
       draw()
+      return true
+    } taking: { event in
+      switch event {
+      case .key(.control("c")): return .leave
+      case .key(.function(8)): return tutor?.skip() == true ? .stay : .leave
+      case .key(.function(7)): tutor?.back()
+      case _: return nil
+      }
+      return .stay
+    }
+  }
+
+  /// What follows from a key that belongs to no terminal.
+  private enum Consequence {
+    case stay
+    case leave
+  }
+
+  /// Passes on what the user types until the user leaves.
+  ///
+  /// - Parameters:
+  ///   - draw: Draws before each wait for a key; false when everything is over.
+  ///   - take: Takes an event that belongs to no terminal; nil for any other.
+  private func follow(
+    drawing draw: () -> Bool,
+    taking take: (TerminalEvent) -> Consequence?
+  ) {
+    while draw() {
       var keys: [KeyEvent] = []
       for event in terminal.nextEvents(timeout: .milliseconds(100)) {
+        switch take(event) {
+        case .stay?: continue
+        case .leave?: return
+        case nil: break
+        }
         switch event {
-        case .key(.control("c")), .hangUp: return
+        case .hangUp: return
         case .terminate(let number):
           signal = number
           return
-        case .key(.function(8)): guard tutor?.skip() == true else { return }
-        case .key(.function(7)): tutor?.back()
         case .key(.resize(let size)): resize(to: size)
         case .key(let key): keys.append(key)
         case .escaped(let key): keys += [.escape, key]
@@ -197,6 +184,7 @@ final class VirtualStage {
         case .woken, .unreadable: break
         }
       }
+      // Leaving the own terminal ends everything.
       guard parts[0].turn(keys) else { return }
       for part in parts.dropFirst() { _ = part.turn() }
     }
@@ -204,10 +192,7 @@ final class VirtualStage {
 
   /// Writes what the second person wrote before the learner came.
   private static func furnish(_ url: String) async throws {
-    let database = try Database(url: url, options: DatabaseOptions())
-    // The main thread belongs to the terminal.
-    database.callbackQueue = DispatchQueue(label: "hearth.tutor.posts")
-    let blog = Blog(database: database, me: try Author(userName: Tutor.partner))
+    let (blog, database) = try Blog.open(as: Tutor.partner, at: url)
     for (title, text) in Tutor.posts {
       _ = try await blog.perform(.post(title: title, body: text))
     }
