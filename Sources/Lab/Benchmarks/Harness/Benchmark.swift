@@ -127,19 +127,11 @@ extension Yardstick {
         guard file >= 0 else { throw LoadError("\(folder.path) cannot be written") }
         defer { close(file) }
         let record = [UInt8](repeating: 7, count: 300)
-        let clock = ContinuousClock()
-        var samples: [UInt32] = []
-        let begin = clock.now
-        var last = begin
-        while last - begin < .milliseconds(500) {
+        return try .rate(for: .milliseconds(500)) {
           guard write(file, record, record.count) == record.count, fdatasync(file) == 0 else {
             throw LoadError("the disk cannot be written")
           }
-          let now = clock.now
-          samples.append(UInt32(clamping: Int((now - last).nanoseconds)))
-          last = now
         }
-        return .rate(samples.count, in: last - begin, samples: samples)
       }
     }
   }

@@ -53,6 +53,7 @@ final class TemporaryFolder {
 /// Another process, which ends with its owner.
 final class RunningProgram {
   private let process = Process()
+  private let folder: TemporaryFolder
 
   var id: Int32 { process.processIdentifier }
 
@@ -61,7 +62,8 @@ final class RunningProgram {
   /// - Parameters:
   ///   - path: The program.
   ///   - arguments: The program's arguments.
-  ///   - folder: The working directory, which also receives the program's stderr.
+  ///   - folder: The working directory, which also receives the program's stderr and is kept until the
+  ///     program has ended.
   ///   - isReady: Checks a line of its output.
   /// - Throws: ``LoadError`` with the program's stderr when it ends before that.
   init(
@@ -70,6 +72,7 @@ final class RunningProgram {
     in folder: TemporaryFolder,
     isReady: (String) -> Bool
   ) throws {
+    self.folder = folder
     let errors = "\(folder.path)/stderr"
     try Data().write(to: URL(fileURLWithPath: errors))
     let output = Pipe()
@@ -95,6 +98,20 @@ final class RunningProgram {
     guard process.isRunning else { return }
     process.terminate()
     process.waitUntilExit()
+  }
+}
+
+/// The processor time of processes, as the kernel counts it.
+enum ProcessorTime {
+  /// The system ticks that a process has used so far; 0 when there is none.
+  static func ticks(of process: pid_t) -> Int {
+    let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+    return text.split(separator: " ").dropFirst(13).prefix(2).reduce(0) { $0 + (Int($1) ?? 0) }
+  }
+
+  /// The duration of system ticks.
+  static func duration(ofTicks ticks: Int) -> Duration {
+    .seconds(ticks) / sysconf(Int32(_SC_CLK_TCK))
   }
 }
 

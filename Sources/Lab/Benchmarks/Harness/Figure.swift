@@ -41,6 +41,29 @@ struct Figure: Comparable {
     )
   }
 
+  /// The operations per second, and their latency.
+  ///
+  /// - Parameters:
+  ///   - times: How long single operations took.
+  ///   - total: How long all of them took; nil for the sum.
+  /// - Returns: The figure.
+  static func rate(_ times: [Duration], in total: Duration? = nil) -> Figure {
+    rate(
+      times.count,
+      in: total ?? times.reduce(.zero, +),
+      samples: times.map { UInt32(clamping: Int64($0.nanoseconds)) }
+    )
+  }
+
+  /// The rate and the latency of what a closure does again and again for a time.
+  static func rate(for time: Duration, of body: () throws -> Void) rethrows -> Figure {
+    let clock = ContinuousClock()
+    let begin = clock.now
+    var times: [Duration] = []
+    while clock.now - begin < time { times.append(try clock.measure(body)) }
+    return rate(times, in: clock.now - begin)
+  }
+
   /// The median of figures of one unit, with the median latencies; nil if there are none.
   static func median(of figures: [Figure]) -> Figure? {
     guard !figures.isEmpty else { return nil }
@@ -101,12 +124,9 @@ struct Latency {
   let median: Double
   /// The 99th percentile, in nanoseconds.
   let p99: Double
+}
 
-  init(median: Double, p99: Double) {
-    self.median = median
-    self.p99 = p99
-  }
-
+extension Latency {
   /// Computes the latency; nil without samples.
   ///
   /// - Parameter samples: Times in nanoseconds.

@@ -116,7 +116,7 @@ struct ClusterBenchmarks {
       // Servers close connections that are idle for long, as they are while others are measured.
       let connection = try WaitingConnection(port: pair[keyPath: server])
       let leader = try WaitingConnection(port: pair.leader)
-      return try Self.repeating {
+      return try .rate(for: Self.duration) {
         count += 1
         let body = bodies[count % 2]
         var response = try connection.request("PUT", at: "/post.json?ns=hearth", body: body)
@@ -162,7 +162,7 @@ struct ClusterBenchmarks {
   ) throws -> Benchmark.Pass {
     let post = try writePost(isStarred: true, port: pair.leader)
     return {
-      try Self.repeating {
+      try .rate(for: Self.duration) {
         var port = pair[keyPath: server]
         while true {
           let connection = try WaitingConnection(port: port)
@@ -183,21 +183,6 @@ struct ClusterBenchmarks {
         }
       }
     }
-  }
-
-  /// Runs a closure repeatedly for a fixed time.
-  private static func repeating(_ body: () throws -> Void) throws -> Figure {
-    let clock = ContinuousClock()
-    var samples: [UInt32] = []
-    let begin = clock.now
-    var last = begin
-    while last - begin < duration {
-      try body()
-      let now = clock.now
-      samples.append(UInt32(clamping: Int((now - last).nanoseconds)))
-      last = now
-    }
-    return .rate(samples.count, in: last - begin, samples: samples)
   }
 
   /// Writes the post that clients listen to, and returns it.

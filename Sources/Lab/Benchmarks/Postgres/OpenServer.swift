@@ -7,10 +7,8 @@ import RealtimeCore
 final class OpenServer {
   private static let rules = #"{"rules": {".read": true, ".write": true}}"#
 
-  private let folder: TemporaryFolder
-  private let sockets: TemporaryFolder
-  private let program: RunningProgram
-  let port: Int
+  private let process: HearthProcess
+  var port: Int { process.port }
 
   /// Starts a server.
   ///
@@ -26,34 +24,22 @@ final class OpenServer {
     redirects: Bool = false,
     followClients: Int = 0
   ) throws {
-    folder = try TemporaryFolder(in: environment.folder)
-    // The path of a socket must be short.
-    sockets = try TemporaryFolder(in: "/tmp")
-    let rules = "\(folder.path)/rules.json"
-    try Data(Self.rules.utf8).write(to: URL(fileURLWithPath: rules))
-    var announced: Int?
-    program = try RunningProgram(
-      environment.hearth,
-      arguments: [
-        "serve", "--port", "0", "--socket", "\(sockets.path)/socket", "--rules", rules, "--limit",
-        "writes-per-second=1000000", "--limit",
-        "write-burst=1000000", "--limit", "follow-clients=\(followClients)",
-      ] + (store.map { ["--store", $0] } ?? ["--data-dir", "\(folder.path)/data"])
-        + (redirects ? ["--redirect"] : []),
-      in: folder
-    ) { line in
-      announced = (try? JSONParser.parse(line))?["port"]?.integer.map(Int.init)
-      return announced != nil
+    process = try HearthProcess(in: environment) { folder in
+      let rules = "\(folder)/rules.json"
+      try Data(Self.rules.utf8).write(to: URL(fileURLWithPath: rules))
+      return [
+        "--rules", rules, "--limit", "writes-per-second=1000000", "--limit", "write-burst=1000000",
+        "--limit", "follow-clients=\(followClients)",
+      ] + (store.map { ["--store", $0] } ?? ["--data-dir", "\(folder)/data"])
+        + (redirects ? ["--redirect"] : [])
     }
-    guard let announced else { throw LoadError("hearth serve has announced no port") }
-    port = announced
   }
 
   /// Lets every client do everything in a database that has no rules yet.
   ///
   /// - Returns: Whether that worked; it cannot while another server leads the database.
   func open(_ database: String) throws -> Bool {
-    try WaitingConnection(to: SocketAddress(unixDomainSocketPath: "\(sockets.path)/socket"))
+    try WaitingConnection(to: process.target(.unix))
       .request("PUT", at: "/.settings/rules.json?ns=\(database)", body: Self.rules).status == 200
   }
 
@@ -61,7 +47,7 @@ final class OpenServer {
   ///
   /// - Throws: ``LoadError`` when it does not.
   func waitForCopy(listenedToBy count: Int) throws {
-    let socket = try SocketAddress(unixDomainSocketPath: "\(sockets.path)/socket")
+    let socket = try process.target(.unix)
     for _ in 0..<200 {
       let body = try WaitingConnection(to: socket).request("GET", at: "/.info/metrics.json").body
       let copy = try JSONParser.parse(body)["copies"]?["hearth"]
@@ -73,21 +59,11 @@ final class OpenServer {
 
   /// The processor time of the server so far, to a system tick.
   var processorTime: Duration {
-    let text = (try? String(contentsOfFile: "/proc/\(program.id)/stat", encoding: .utf8)) ?? ""
-    let fields = text.split(separator: " ")
-    guard fields.count > 14, let user = Int(fields[13]), let system = Int(fields[14]) else {
-      return .zero
-    }
-    return .seconds(user + system) / sysconf(Int32(_SC_CLK_TCK))
+    ProcessorTime.duration(ofTicks: ProcessorTime.ticks(of: process.id))
   }
 
   /// The address for connections.
-  func target() throws -> LoadTarget {
-    LoadTarget(
-      address: try SocketAddress(ipAddress: "127.0.0.1", port: port),
-      dialect: .webSocket
-    )
-  }
+  func target() throws -> LoadTarget { try process.target() }
 }
 
 /// The PostgreSQL that a benchmark shares with its yardsticks; it ends with the last of them.

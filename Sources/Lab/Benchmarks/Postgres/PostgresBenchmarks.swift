@@ -77,10 +77,8 @@ struct PostgresBenchmarks {
         "SQLite",
         prepare: {
           let folder = try TemporaryFolder(in: environment.folder)
-          let filled = try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
-          try StoreBenchmarks.fill(filled)
-          return {
-            try Self.load { try SQLiteTreeStore(directory: folder.path, now: BlogTree.time) }
+          return try StoreBenchmarks.filled {
+            try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
           }
         }
       ),
@@ -89,29 +87,14 @@ struct PostgresBenchmarks {
         let server = try postgres.server()
         let stores = PostgresTreeStores(at: PostgresAddress(try server.makeDatabase()))
         _ = try stores.create("hearth")
-        let open = { () throws -> any TreeStore in
+        return try StoreBenchmarks.filled {
+          defer { withExtendedLifetime(server) {} }
           guard let store = try stores.open("hearth") else {
             throw LoadError("the database is gone")
           }
           return store
         }
-        try StoreBenchmarks.fill(try open())
-        return {
-          defer { withExtendedLifetime(server) {} }
-          return try Self.load(open)
-        }
       }
     )
-  }
-
-  private static func load(_ open: () throws -> any TreeStore) throws -> Figure {
-    let clock = ContinuousClock()
-    let begin = clock.now
-    let store = try open()
-    let tree = try store.load()
-    let time = clock.now - begin
-    keep(Int(tree.revision))
-    try store.close()
-    return .time(time)
   }
 }

@@ -19,12 +19,13 @@ final class WaitingConnection {
 
   /// Connects to a local port.
   convenience init(port: Int) throws {
-    try self.init(to: SocketAddress(ipAddress: "127.0.0.1", port: port))
+    let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
+    try self.init(to: LoadTarget(address: address, dialect: .webSocket))
   }
 
-  /// Connects to an address.
-  init(to address: SocketAddress) throws {
-    descriptor = try LoadTarget(address: address, dialect: .webSocket).connectedSocket()
+  /// Connects to a server.
+  init(to target: LoadTarget) throws {
+    descriptor = try target.connectedSocket()
   }
 
   deinit {

@@ -179,25 +179,31 @@ struct StoreBenchmarks {
         aims: [.atMost(.time(.milliseconds(500)))],
         prepare: {
           let folder = try TemporaryFolder(in: environment.folder)
-          let filled = try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
-          try Self.fill(filled)
-          return {
-            let clock = ContinuousClock()
-            let begin = clock.now
-            let store = try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
-            let tree = try store.load()
-            let time = clock.now - begin
-            keep(Int(tree.revision))
-            try store.close()
-            return .time(time)
+          return try Self.filled {
+            try SQLiteTreeStore(directory: folder.path, now: BlogTree.time)
           }
         }
       )
     ]
   }
 
+  /// Fills a store; a pass then opens it and reads everything.
+  static func filled(_ open: @escaping () throws -> any TreeStore) throws -> Benchmark.Pass {
+    try fill(try open())
+    return {
+      let clock = ContinuousClock()
+      let begin = clock.now
+      let store = try open()
+      let tree = try store.load()
+      let time = clock.now - begin
+      keep(Int(tree.revision))
+      try store.close()
+      return .time(time)
+    }
+  }
+
   /// Writes the posts, a thousand at a time, and closes the store, which folds everything.
-  static func fill(_ store: any TreeStore) throws {
+  private static func fill(_ store: any TreeStore) throws {
     let width = 1_000
     for (number, first) in stride(from: 0, to: Self.posts, by: width).enumerated() {
       let changes = try (first..<first + width).map { post in

@@ -3,43 +3,44 @@ import NIOCore
 import NIOPosix
 import RealtimeCore
 
-/// A database server in its own process, with the blog's rules, posts and an index.
-final class HearthServer {
-  /// How connections reach a server.
-  enum Transport: String, CaseIterable {
-    case tcp
-    case unix
+/// How connections reach a server.
+enum LoadTransport: String, CaseIterable {
+  case tcp
+  case unix
+
+  /// The address of a server that listens at a port and at a Unix socket.
+  func address(port: Int, socket: String) throws -> SocketAddress {
+    switch self {
+    case .tcp: try SocketAddress(ipAddress: "127.0.0.1", port: port)
+    case .unix: try SocketAddress(unixDomainSocketPath: socket)
+    }
   }
+}
 
-  /// The number of posts.
-  static let posts = 10_000
-  /// The number of posts per user, which are consecutive.
-  static let postsPerUser = 64
-
-  private let folder: TemporaryFolder
+/// `hearth serve` in its own process, at a port of its own choice.
+final class HearthProcess {
   private let sockets: TemporaryFolder
   private let program: RunningProgram
-  private let port: Int
+  let port: Int
 
-  /// Starts a server, fills it, and verifies that its rules are in force.
+  /// Starts a server.
   ///
-  /// - Parameter environment: The programs, and where the server keeps its data.
-  /// - Throws: ``LoadError`` when the server does not do what it should.
-  init(in environment: BenchmarkEnvironment) throws {
-    folder = try TemporaryFolder(in: environment.folder)
+  /// - Parameters:
+  ///   - environment: The program, and where the server keeps its data.
+  ///   - arguments: Further arguments, given the path of a folder for its data.
+  /// - Throws: ``LoadError`` when it does not start.
+  init(
+    in environment: BenchmarkEnvironment,
+    arguments: (_ folder: String) throws -> [String]
+  ) throws {
+    let folder = try TemporaryFolder(in: environment.folder)
     // The path of a socket must be short.
     sockets = try TemporaryFolder(in: "/tmp")
     var announced: Int?
     program = try RunningProgram(
       environment.hearth,
-      arguments: [
-        "serve", "--emulator", "--port", "0", "--socket", "\(sockets.path)/socket",
-        "--data-dir", folder.path, "--rules", environment.rules,
-        // One process stands for many users who are busier than people.
-        "--limit", "connections=20000", "--limit", "connections-per-address=20000",
-        "--limit", "writes-per-second=1000000",
-        "--limit", "write-burst=1000000",
-      ],
+      arguments: ["serve", "--port", "0", "--socket", "\(sockets.path)/socket"]
+        + arguments(folder.path),
       in: folder
     ) { line in
       announced = (try? JSONParser.parse(line))?["port"]?.integer.map(Int.init)
@@ -47,21 +48,49 @@ final class HearthServer {
     }
     guard let announced else { throw LoadError("hearth serve has announced no port") }
     port = announced
+  }
+
+  /// The process ID.
+  var id: pid_t { program.id }
+
+  /// The address for connections.
+  func target(_ transport: LoadTransport = .tcp) throws -> LoadTarget {
+    let address = try transport.address(port: port, socket: "\(sockets.path)/socket")
+    return LoadTarget(address: address, dialect: .webSocket)
+  }
+}
+
+/// A database server in its own process, with the blog's rules, posts and an index.
+final class HearthServer {
+  /// The number of posts.
+  static let posts = 10_000
+  /// The number of posts per user, which are consecutive.
+  static let postsPerUser = 64
+
+  private let process: HearthProcess
+
+  /// Starts a server, fills it, and verifies that its rules are in force.
+  ///
+  /// - Parameter environment: The programs, and where the server keeps its data.
+  /// - Throws: ``LoadError`` when the server does not do what it should.
+  init(in environment: BenchmarkEnvironment) throws {
+    process = try HearthProcess(in: environment) { folder in
+      [
+        "--emulator", "--data-dir", folder, "--rules", environment.rules,
+        // One process stands for many users who are busier than people.
+        "--limit", "connections=20000", "--limit", "connections-per-address=20000",
+        "--limit", "writes-per-second=1000000",
+        "--limit", "write-burst=1000000",
+      ]
+    }
     try fill()
   }
 
   /// The memory of the process in bytes.
-  var memory: Int { ResidentMemory.bytes(of: "\(program.id)") }
+  var memory: Int { ResidentMemory.bytes(of: "\(process.id)") }
 
   /// The address for connections.
-  func target(_ transport: Transport) throws -> LoadTarget {
-    let address =
-      switch transport {
-      case .tcp: try SocketAddress(ipAddress: "127.0.0.1", port: port)
-      case .unix: try SocketAddress(unixDomainSocketPath: "\(sockets.path)/socket")
-      }
-    return LoadTarget(address: address, dialect: .webSocket)
-  }
+  func target(_ transport: LoadTransport) throws -> LoadTarget { try process.target(transport) }
 
   /// The name of a user, who wrote the posts from ``firstPost(of:)`` on.
   static func name(_ user: Int) -> String { "u\(user)" }
@@ -98,7 +127,6 @@ final class HearthServer {
 
 /// Redis in its own process, which answers a write when it is durable.
 final class RedisServer {
-  private let folder: TemporaryFolder
   private let sockets: TemporaryFolder
   private let program: RunningProgram
   private let port: Int
@@ -108,7 +136,7 @@ final class RedisServer {
   /// - Throws: ``MissingTool`` when Redis is not installed.
   init(in environment: BenchmarkEnvironment) throws {
     let path = try BenchmarkEnvironment.program("redis-server")
-    folder = try TemporaryFolder(in: environment.folder)
+    let folder = try TemporaryFolder(in: environment.folder)
     sockets = try TemporaryFolder(in: "/tmp")
     port = try Self.freePort()
     program = try RunningProgram(
@@ -126,12 +154,8 @@ final class RedisServer {
   var memory: Int { ResidentMemory.bytes(of: "\(program.id)") }
 
   /// The address for connections.
-  func target(_ transport: HearthServer.Transport) throws -> LoadTarget {
-    let address =
-      switch transport {
-      case .tcp: try SocketAddress(ipAddress: "127.0.0.1", port: port)
-      case .unix: try SocketAddress(unixDomainSocketPath: "\(sockets.path)/socket")
-      }
+  func target(_ transport: LoadTransport) throws -> LoadTarget {
+    let address = try transport.address(port: port, socket: "\(sockets.path)/socket")
     return LoadTarget(address: address, dialect: .redis)
   }
 
@@ -148,7 +172,6 @@ final class RedisServer {
 
 /// etcd in its own process, which also answers a write when it is durable.
 final class EtcdServer {
-  private let folder: TemporaryFolder
   private let program: RunningProgram
   /// The address for connections.
   let target: LoadTarget
@@ -158,7 +181,7 @@ final class EtcdServer {
   /// - Throws: ``MissingTool`` when it is not installed.
   init(in environment: BenchmarkEnvironment) throws {
     let path = try BenchmarkEnvironment.program("etcd")
-    folder = try TemporaryFolder(in: environment.folder)
+    let folder = try TemporaryFolder(in: environment.folder)
     let port = try RedisServer.freePort()
     let url = "http://127.0.0.1:\(port)"
     let peers = "http://127.0.0.1:\(try RedisServer.freePort())"

@@ -23,12 +23,12 @@ struct PutBenchmarks {
   let environment: BenchmarkEnvironment
 
   var all: [Benchmark] {
-    HearthServer.Transport.allCases.flatMap { transport in
+    LoadTransport.allCases.flatMap { transport in
       Self.loads.map { benchmark($0, over: transport) }
     }
   }
 
-  private func benchmark(_ load: Load, over transport: HearthServer.Transport) -> Benchmark {
+  private func benchmark(_ load: Load, over transport: LoadTransport) -> Benchmark {
     Benchmark(
       "server/put/\(transport.rawValue)/\(load.name)",
       against: [redis(load, over: transport), .disk(in: environment)]
@@ -75,7 +75,7 @@ struct PutBenchmarks {
     )
   }
 
-  private func redis(_ load: Load, over transport: HearthServer.Transport) -> Yardstick {
+  private func redis(_ load: Load, over transport: LoadTransport) -> Yardstick {
     Yardstick(
       "Redis SET",
       prepare: {
@@ -106,7 +106,7 @@ struct FanOutBenchmarks {
   let environment: BenchmarkEnvironment
 
   var all: [Benchmark] {
-    HearthServer.Transport.allCases.flatMap { transport in
+    LoadTransport.allCases.flatMap { transport in
       [100, 1_000].flatMap { listeners in
         [1, 8].map { benchmark(listeners: listeners, depth: $0, over: transport) }
       }
@@ -116,7 +116,7 @@ struct FanOutBenchmarks {
   private func benchmark(
     listeners: Int,
     depth: Int,
-    over transport: HearthServer.Transport
+    over transport: LoadTransport
   ) -> Benchmark {
     Benchmark(
       "server/fan-out/\(transport.rawValue)/\(listeners)x\(depth)",
@@ -170,7 +170,7 @@ struct FanOutBenchmarks {
   private func redis(
     listeners: Int,
     depth: Int,
-    over transport: HearthServer.Transport
+    over transport: LoadTransport
   ) -> Yardstick {
     Yardstick(
       "Redis MULTI SET PUBLISH EXEC",

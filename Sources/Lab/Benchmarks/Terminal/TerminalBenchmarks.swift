@@ -47,17 +47,17 @@ struct TerminalBenchmarks {
     var shown = view(model, reusing: &rows)
     let keys: [KeyEvent] = [.down, .down, .pageDown, .up, .end, .home, .pageDown, .down]
     return {
-      var samples: [UInt32] = []
-      let start = ContinuousClock.now
-      for number in 0..<2_000 {
-        let began = ContinuousClock.now
-        _ = update(&model, with: .key(keys[number % keys.count]))
-        let next = view(model, reusing: &rows)
-        _ = next.diff(from: shown)
-        shown = next
-        samples.append(UInt32(clamping: Int64((ContinuousClock.now - began).nanoseconds)))
+      let clock = ContinuousClock()
+      let start = clock.now
+      let times = (0..<2_000).map { number in
+        clock.measure {
+          _ = update(&model, with: .key(keys[number % keys.count]))
+          let next = view(model, reusing: &rows)
+          _ = next.diff(from: shown)
+          shown = next
+        }
       }
-      return .rate(samples.count, in: ContinuousClock.now - start, samples: samples)
+      return .rate(times, in: clock.now - start)
     }
   }
 
@@ -141,8 +141,7 @@ extension TerminalBenchmarks {
       let (home, program) = try blog()
       return {
         defer { withExtendedLifetime(home) {} }
-        var samples: [UInt32] = []
-        var time = Duration.zero
+        var times: [Duration] = []
         for _ in 0..<20 {
           if let query {
             program.forget()
@@ -152,9 +151,7 @@ extension TerminalBenchmarks {
           program.type(":")
           for _ in 0..<20 {
             // This letter occurs nowhere else on the screen.
-            let echo = try program.echo(of: "z")
-            time += echo
-            samples.append(UInt32(clamping: Int64(echo.nanoseconds)))
+            times.append(try program.echo(of: "z"))
             program.rest(for: .milliseconds(2))
           }
           program.forget()
@@ -166,7 +163,7 @@ extension TerminalBenchmarks {
             program.settle()
           }
         }
-        return .rate(samples.count, in: time, samples: samples)
+        return .rate(times)
       }
     }
     return [
@@ -224,14 +221,9 @@ extension TerminalBenchmarks {
   ) -> Benchmark.Pass {
     program.settle()
     return {
-      var samples: [UInt32] = []
-      var time = Duration.zero
-      for number in 0..<480 {
-        let paint = moment(try program.paint(after: keys[number % keys.count]))
-        time += paint
-        samples.append(UInt32(clamping: Int64(paint.nanoseconds)))
-      }
-      return .rate(samples.count, in: time, samples: samples)
+      .rate(
+        try (0..<480).map { number in moment(try program.paint(after: keys[number % keys.count])) }
+      )
     }
   }
 
@@ -322,8 +314,7 @@ extension TerminalBenchmarks {
       program.settle()
       let before = program.ticks
       program.rest(for: .seconds(20))
-      let ticks = program.ticks - before
-      let time = Duration.milliseconds(ticks * 1_000 / sysconf(Int32(_SC_CLK_TCK)))
+      let time = ProcessorTime.duration(ofTicks: program.ticks - before)
       return { .time(time) }
     }
   }

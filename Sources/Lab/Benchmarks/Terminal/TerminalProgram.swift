@@ -167,13 +167,7 @@ final class TerminalProgram {
   }
 
   /// The processor time of the process so far, in system ticks.
-  var ticks: Int {
-    guard let text = try? String(contentsOfFile: "/proc/\(id)/stat", encoding: .utf8) else {
-      return 0
-    }
-    let fields = text.split(separator: " ")
-    return fields.count > 14 ? (Int(fields[13]) ?? 0) + (Int(fields[14]) ?? 0) : 0
-  }
+  var ticks: Int { ProcessorTime.ticks(of: id) }
 }
 
 /// A home directory for the program, whose local server ends with it.
