@@ -218,7 +218,6 @@ struct BenchmarkClient {
     feed(.message(id, .hello(hello)))
   }
 
-  /// Starts listening to a query.
   mutating func observe(_ path: Path, query: Query = .all, events: Set<EventKind>) {
     last += 1
     feed(.observe(ListenerID(last), path: path, query: query, events: events))
@@ -229,7 +228,6 @@ struct BenchmarkClient {
     feed(.message(connection, .push(.data(path: path, node, tag: nil))))
   }
 
-  /// Performs a local write.
   mutating func write(_ operation: WriteOperation, at path: Path) {
     last += 1
     feed(.write(RequestToken(last), path: path, operation))

@@ -17,17 +17,14 @@ struct Figure: Comparable {
   /// How long single operations took, where that was measured.
   var latency: Latency?
 
-  /// The time per operation.
   static func time(_ total: Duration, operations: Int = 1) -> Figure {
     Figure(value: total.nanoseconds / Double(operations), unit: .time)
   }
 
-  /// The memory per item.
   static func memory(_ bytes: Int, items: Int = 1) -> Figure {
     Figure(value: Double(bytes) / Double(items), unit: .memory)
   }
 
-  /// The bytes per second.
   static func throughput(_ bytes: Int, in time: Duration) -> Figure {
     Figure(value: Double(bytes) / (time.nanoseconds / 1e9), unit: .throughput)
   }

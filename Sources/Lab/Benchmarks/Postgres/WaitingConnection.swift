@@ -23,7 +23,6 @@ final class WaitingConnection {
     try self.init(to: LoadTarget(address: address, dialect: .webSocket))
   }
 
-  /// Connects to a server.
   init(to target: LoadTarget) throws {
     descriptor = try target.connectedSocket()
   }
@@ -32,7 +31,6 @@ final class WaitingConnection {
     close(descriptor)
   }
 
-  /// Sends bytes.
   func send(_ bytes: ByteBuffer) throws {
     let sent = bytes.withUnsafeReadableBytes { bytes in
       Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))

@@ -60,7 +60,6 @@ enum BlogWire {
     frame(.request(id: 1, .authenticate(.init(credential: "owner", isAdministrative: true))))
   }
 
-  /// The path of a post.
   static func path(_ number: Int) -> Path { Path(["posts", SamplePosts.key(number)]) }
 
   /// Writes a whole post, with or without its author's star.
@@ -91,7 +90,6 @@ enum BlogWire {
     return try post(String(lines.prefix(missing)), isStarred: isStarred)
   }
 
-  /// Listens to a post.
   static func listen(to number: Int) -> ByteBuffer {
     frame(.request(id: 2, .listen(ListenRequest(path: path(number)))))
   }

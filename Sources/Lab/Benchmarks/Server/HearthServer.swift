@@ -50,10 +50,8 @@ final class HearthProcess {
     port = announced
   }
 
-  /// The process ID.
   var id: pid_t { program.id }
 
-  /// The address for connections.
   func target(_ transport: LoadTransport = .tcp) throws -> LoadTarget {
     let address = try transport.address(port: port, socket: "\(sockets.path)/socket")
     return LoadTarget(address: address, dialect: .webSocket)
@@ -62,7 +60,6 @@ final class HearthProcess {
 
 /// A database server in its own process, with the blog's rules, posts and an index.
 final class HearthServer {
-  /// The number of posts.
   static let posts = 10_000
   /// The number of posts per user, which are consecutive.
   static let postsPerUser = 64
@@ -89,7 +86,6 @@ final class HearthServer {
   /// The memory of the process in bytes.
   var memory: Int { ResidentMemory.bytes(of: "\(process.id)") }
 
-  /// The address for connections.
   func target(_ transport: LoadTransport) throws -> LoadTarget { try process.target(transport) }
 
   /// The name of a user, who wrote the posts from ``firstPost(of:)`` on.
@@ -153,7 +149,6 @@ final class RedisServer {
   /// The memory of the process in bytes.
   var memory: Int { ResidentMemory.bytes(of: "\(program.id)") }
 
-  /// The address for connections.
   func target(_ transport: LoadTransport) throws -> LoadTarget {
     let address = try transport.address(port: port, socket: "\(sockets.path)/socket")
     return LoadTarget(address: address, dialect: .redis)
@@ -173,7 +168,6 @@ final class RedisServer {
 /// etcd in its own process, which also answers a write when it is durable.
 final class EtcdServer {
   private let program: RunningProgram
-  /// The address for connections.
   let target: LoadTarget
 
   /// Starts etcd.

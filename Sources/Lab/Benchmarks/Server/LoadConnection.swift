@@ -174,7 +174,6 @@ enum Dialect {
     }
   }
 
-  /// Whether a response is a refusal.
   func isRefusal(_ answer: UnsafeRawBufferPointer) -> Bool {
     switch self {
     case .webSocket: !Self.isOK(answer)

@@ -6,7 +6,6 @@ import Foundation
 struct TerminalBenchmarks {
   let environment: BenchmarkEnvironment
 
-  /// All benchmarks of the terminal.
   var all: [Benchmark] {
     [keyToScreen, scrolling] + keyToPaint + scrollingTheDatabase + searching
       + [firstPaint, firstPaintAlone]

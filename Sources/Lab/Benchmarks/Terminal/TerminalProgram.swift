@@ -9,7 +9,6 @@ final class TerminalProgram {
   private static let pause = Duration.milliseconds(3)
 
   private let controller: Int32
-  /// The process ID.
   let id: pid_t
   /// The output so far.
   private(set) var output: [UInt8] = []
@@ -62,7 +61,6 @@ final class TerminalProgram {
     close(controller)
   }
 
-  /// Types bytes.
   func type(_ text: String) {
     let bytes = Array(text.utf8)
     _ = write(controller, bytes, bytes.count)

@@ -117,11 +117,8 @@ final class DemoMeter: Sendable {
 /// A count must equal the number of its stars at all times. Each post has an equal copy, which
 /// follows within moments, so a copy that differs is suspicious only if it stays that way.
 struct DemoAudit: Sendable {
-  /// How many posts there are.
   private(set) var posts = 0
-  /// How many stars there are.
   private(set) var stars = 0
-  /// The violations found.
   private(set) var violations: [String] = []
   /// The posts whose copies differ at this moment.
   private(set) var behind: Set<String> = []
@@ -191,7 +188,6 @@ struct DemoAgreement: Hashable, Sendable {
   /// Whether there are several lists, and all are the same.
   var isWhole: Bool { count > 1 && equal == count }
 
-  /// The text for the live pane.
   var text: String {
     switch count {
     case 0, 1: "at work"

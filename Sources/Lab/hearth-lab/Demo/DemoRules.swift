@@ -3,7 +3,6 @@ import RealtimeServer
 
 /// The rules for clients that connect to the port of a demonstration.
 enum DemoRules {
-  /// The rules document.
   static let source = """
     {
       "rules": {

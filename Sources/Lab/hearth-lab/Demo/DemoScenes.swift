@@ -5,7 +5,6 @@ import RealtimeCore
 
 /// The scenes of a presentation, each of which reports its outcome.
 extension DemoDirector {
-  /// Plays a scene.
   func play(_ scene: DemoScene) {
     board.with { figures in
       figures.scene = scene

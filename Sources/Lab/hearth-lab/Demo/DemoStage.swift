@@ -16,7 +16,6 @@ struct DemoStage {
   struct Wishes {
     /// The number of terminals, including the user's own.
     var terminals: Int
-    /// The name of the user.
     var user: String
     /// After how many seconds the demonstration ends; nil for no limit.
     var seconds: Double?
@@ -184,15 +183,12 @@ struct DemoStage {
 struct DemoPlan: Codable, Sendable {
   /// A person at a terminal.
   struct Actor: Codable, Sendable {
-    /// The name.
     let name: String
-    /// The terminal.
     let pane: TmuxServer.Pane
   }
 
   /// The user's own terminal.
   var own: TmuxServer.Pane
-  /// The actors.
   var actors: [Actor] = []
   /// Whether the last person is at a cable, as where there is more than one.
   var hasSomebodyAtCable: Bool { database == nil && actors.count > 1 }

@@ -104,9 +104,7 @@ extension DemoFigures {
 struct DemoFigures: Sendable {
   /// The outcome of a scene.
   struct Outcome: Hashable, Sendable {
-    /// The outcome in one sentence.
     let text: String
-    /// Whether the outcome is as expected.
     let isRight: Bool
   }
 
@@ -145,9 +143,7 @@ struct DemoFigures: Sendable {
   var stars = 0
   /// The number of copies that differed from their posts at the last check.
   var copiesBehind = 0
-  /// The violations found.
   var violations: [String] = []
-  /// The current scene.
   var scene: DemoScene?
   /// What to watch for in it.
   var sentence = ""
@@ -166,7 +162,6 @@ struct DemoFigures: Sendable {
   var lastingHarm: Set<DemoHarm> = []
   /// What was done last, in words.
   var lastHarm: String?
-  /// Whether the demonstration is over.
   var hasEnded = false
 
   /// For how long the server has not answered, if that is long enough to be said.
@@ -253,7 +248,6 @@ final class DemoBoard: Sendable {
     figures.withLockedValue { body(&$0) }
   }
 
-  /// Notes what the speaker asks for.
   func ask(_ step: DemoStep) {
     with { $0.asked = step }
   }
@@ -290,6 +284,5 @@ final class DemoBoard: Sendable {
     }
   }
 
-  /// The current figures.
   var now: DemoFigures { figures.withLockedValue { $0 } }
 }

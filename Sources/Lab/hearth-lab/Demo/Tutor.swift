@@ -16,7 +16,6 @@ enum TutorLesson: Int, CaseIterable {
   case starred
   case end
 
-  /// The heading.
   var title: SafeText {
     switch self {
     case .move: "Move"
@@ -79,7 +78,6 @@ struct Tutor {
     case star(Post)
   }
 
-  /// The current lesson.
   private(set) var lesson = TutorLesson.move
   /// What the second person is doing or did last, for those who cannot see the second terminal.
   private(set) var news: SafeText = "robin is here"

@@ -11,7 +11,6 @@ struct TutorLayout {
   /// The frames of the two terminals; where there is room for one only, the second is empty.
   let frames: [Rect]
 
-  /// Divides a screen.
   init(_ size: Size) {
     let top = min(Self.lines(for: size.width), size.height / 3)
     strip = Rect(row: 0, column: 0, width: size.width, height: top)

@@ -203,7 +203,6 @@ final class VirtualStage {
     for (part, size) in zip(parts, sizes(of: parts.count, on: size)) { _ = part.resize(to: size) }
   }
 
-  /// The sizes of the parts.
   private func sizes(of count: Int, on size: Size) -> [Size] {
     guard tutor != nil else { return DemoTiles(size, count: count + 1).insides.map(\.size) }
     return TutorLayout(size).frames.map { frame in
@@ -248,7 +247,6 @@ final class VirtualStage {
 /// A terminal in a part of the screen, with a client of its own: its connection and its view.
 @MainActor
 final class VirtualTerminal: TerminalDevice {
-  /// The name of its user.
   let id: String
   private(set) var size: Size
   let glyphs: GlyphSet
@@ -302,13 +300,11 @@ final class VirtualTerminal: TerminalDevice {
     return program?.turn((typed + keys).map { .key($0) }) == nil
   }
 
-  /// Changes its size.
   func resize(to new: Size) -> Bool {
     size = new
     return turn([.resize(new)])
   }
 
-  /// Closes the connection.
   func close() async {
     program = nil
     await database.close()
@@ -379,10 +375,8 @@ final class VirtualTerminals: DemoTerminals {
 
 /// A screen divided into frames of about the same size, row by row.
 struct DemoTiles {
-  /// The frames.
   let frames: [Rect]
 
-  /// Divides a screen.
   init(_ size: Size, count: Int) {
     let columns = count <= 1 ? 1 : count <= 4 ? 2 : 3
     let rows = (count + columns - 1) / columns

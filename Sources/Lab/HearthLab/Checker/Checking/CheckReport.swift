@@ -3,17 +3,15 @@ package struct CheckReport: Sendable {
   /// One line of the report, for one promise or several.
   package struct Line: Sendable {
     /// The numbers of the promises, such as "I6/G7".
-    package let name: String
-    /// The promises.
-    package let promises: [Promise]
-    /// What the promises say.
-    package let statement: String
+    let name: String
+    let promises: [Promise]
+    let statement: String
     /// How often the promises were checked.
-    package let checked: Int
+    let checked: Int
     /// How often the promises did not hold.
-    package let violationCount: Int
+    let violationCount: Int
     /// The first violations.
-    package let violations: [Violation]
+    let violations: [Violation]
 
     init(_ invariant: any Invariant) {
       promises = type(of: invariant).promises
@@ -30,7 +28,7 @@ package struct CheckReport: Sendable {
   }
 
   /// The outcome of a check.
-  package enum Verdict: Hashable, Sendable {
+  enum Verdict: Hashable, Sendable {
     /// Enough was done, and everything held.
     case held
     /// Something did not hold.
@@ -40,11 +38,9 @@ package struct CheckReport: Sendable {
   }
 
   /// The lines of all promises.
-  package let lines: [Line]
-  /// How much was done.
-  package let activity: Activity
-  /// The outcome.
-  package let verdict: Verdict
+  let lines: [Line]
+  let activity: Activity
+  let verdict: Verdict
 
   init(lines: [Line], activity: Activity, least: CheckOptions.Least) {
     self.lines = lines
@@ -61,41 +57,35 @@ package struct CheckReport: Sendable {
   }
 
   /// The promises that were never checked because nothing in the run involved them.
-  package var unchecked: [Line] { lines.filter { $0.checked == 0 } }
+  var unchecked: [Line] { lines.filter { $0.checked == 0 } }
 
-  /// The total number of violations.
-  package var violationCount: Int { lines.reduce(0) { $0 + $1.violationCount } }
+  var violationCount: Int { lines.reduce(0) { $0 + $1.violationCount } }
 
-  /// The promises that were not kept.
-  package var violated: Set<Promise> {
+  var violated: Set<Promise> {
     Set(lines.filter { $0.violationCount > 0 }.flatMap(\.promises))
   }
 }
 
 /// How much was done in a run.
-package struct Activity: Hashable, Sendable {
+struct Activity: Hashable, Sendable {
   /// The number of clients, without the driver.
-  package let clients: Int
-  /// The number of operations that began.
-  package let operations: Int
-  /// The number of operations that were acknowledged.
-  package let acknowledged: Int
-  /// The number of operations that were refused.
-  package let refused: Int
-  /// The number of operations whose outcome is unknown.
-  package let unknown: Int
+  let clients: Int
+  let operations: Int
+  let acknowledged: Int
+  let refused: Int
+  let unknown: Int
   /// The number of acknowledged comments.
-  package let comments: Int
+  let comments: Int
   /// The number of acknowledged stars, added or removed.
-  package let stars: Int
+  let stars: Int
   /// The number of things that listeners have shown.
-  package let shown: Int
+  let shown: Int
   /// The number of commits that were seen one by one.
-  package let commits: Int
+  let commits: Int
   /// How often commits were missed.
-  package let gaps: Int
+  let gaps: Int
   /// How often the server was killed.
-  package let crashes: Int
+  let crashes: Int
 
   init(_ evidence: Evidence) {
     let operations = evidence.history.operations.filter { !$0.intent.isRead }

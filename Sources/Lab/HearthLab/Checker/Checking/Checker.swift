@@ -5,7 +5,7 @@
 ///     // … the clients run; observer.serverCrashed(after:) whenever the server was killed …
 ///     let checker = try Checker(history: directory, commits: try observer.finish())
 ///     let report = checker.check()
-package struct Checker: Sendable {
+struct Checker: Sendable {
   private let evidence: Evidence
 
   /// Reads the files that clients have written.
@@ -15,7 +15,7 @@ package struct Checker: Sendable {
   ///   - commits: What an observer saw of the database.
   ///   - options: What is tolerated, and the minimum that must have been done.
   /// - Throws: ``HistoryError`` when a file cannot be read.
-  package init(
+  init(
     history directory: String,
     commits: CommitHistory,
     options: CheckOptions = CheckOptions()
@@ -24,7 +24,7 @@ package struct Checker: Sendable {
   }
 
   /// Creates a checker of histories that have already been read.
-  package init(
+  init(
     _ history: History,
     commits: CommitHistory,
     options: CheckOptions = CheckOptions()
@@ -43,7 +43,7 @@ package struct Checker: Sendable {
   ]
 
   /// The names of the lines of every report, in its order.
-  package static var lineNames: [String] {
+  static var lineNames: [String] {
     invariants.map { CheckReport.Line.name(of: $0.promises) }
   }
 
@@ -52,7 +52,7 @@ package struct Checker: Sendable {
   /// - Parameter tell: Called with each line of the report once it is final.
   /// - Returns: How often each promise was checked, and what was wrong.
   /// - Complexity: O(commits + operations + things shown), times the logarithm of the data size
-  package func check(_ tell: (CheckReport.Line) -> Void = { _ in }) -> CheckReport {
+  func check(_ tell: (CheckReport.Line) -> Void = { _ in }) -> CheckReport {
     var invariants = Self.invariants.map { $0.init(evidence: evidence, findings: Findings()) }
     for moment in Replay(evidence.commits) {
       for index in invariants.indices {

@@ -19,7 +19,6 @@ extension Node {
   /// The children, ordered by key.
   var entries: [(key: ChildKey, value: Node)] { children.map { Array($0.map) } ?? [] }
 
-  /// The keys of the children.
   var keys: [ChildKey] { entries.map(\.key) }
 
   /// The text of a child, or nil if the child is not a text.

@@ -1,10 +1,10 @@
-package import RealtimeCore
-package import RealtimeServer
+import RealtimeCore
+import RealtimeServer
 
 /// What an observer saw of the database, independently of the clients.
-package struct CommitHistory: Sendable {
+struct CommitHistory: Sendable {
   /// One observation.
-  package enum Entry: Sendable {
+  enum Entry: Sendable {
     /// The next commit, and when the observer read it: at the time of the commit or later.
     case commit(Commit, seen: Moment)
     /// Commits were missed, and the whole database was read again.
@@ -15,27 +15,27 @@ package struct CommitHistory: Sendable {
   }
 
   /// All data at the start.
-  package var root = Node.empty
+  var root = Node.empty
   /// The number of the last commit before the start.
-  package var revision: Int64 = 0
+  var revision: Int64 = 0
   /// The observations, in chronological order.
-  package var entries: [Entry] = []
+  var entries: [Entry] = []
   /// All data at the end, read as a whole rather than computed from the commits.
-  package var finalRoot: Node
+  var finalRoot: Node
   /// The last commit in the final data, or nil when that is unknown.
-  package var finalRevision: Int64?
+  var finalRevision: Int64?
   /// The security rules that were in force at any time.
-  package var rules: [String] = []
+  var rules: [String] = []
   /// Whether commits have the server's revision numbers; a stream of events has none.
-  package var hasRevisions = true
+  var hasRevisions = true
 
   /// The number of commits that were seen one by one.
-  package var commitCount: Int {
+  var commitCount: Int {
     entries.count { if case .commit = $0 { true } else { false } }
   }
 
   /// How often commits were missed.
-  package var gapCount: Int {
+  var gapCount: Int {
     entries.count { if case .jump = $0 { true } else { false } }
   }
 }
@@ -120,7 +120,6 @@ struct Replay: Sequence, IteratorProtocol {
 
 /// One commit with the data before and after it, or several that were missed between two reads.
 struct Step: Sendable {
-  /// The revision of the commit.
   let revision: Int64
   /// When the server made the commit, in milliseconds since 1970, or nil when that is unknown.
   let timestamp: Int64?

@@ -3,7 +3,7 @@ private import DurableFiles
 private import Foundation
 private import NIOConcurrencyHelpers
 private import RealtimeCore
-package import RealtimeServer
+import RealtimeServer
 
 /// Reads every commit from the stored database while the server writes to it.
 ///
@@ -14,7 +14,7 @@ package import RealtimeServer
 ///
 /// State: made → started (reads periodically) → stopped. The observations are guarded by `state`,
 /// and reads follow one another on `queue`.
-package final class LogObserver: Sendable {
+final class LogObserver: Sendable {
   private struct State {
     var revision: Int64
     /// The position of the mark.
@@ -42,7 +42,7 @@ package final class LogObserver: Sendable {
   ///   - patience: How long the database may be unreachable, as a remote store may be. Anything
   ///     committed in between is read afterwards.
   /// - Throws: `StoreError` when the store does not exist or is damaged.
-  package init(
+  init(
     _ database: any StoredDatabase,
     markFile: String? = nil,
     patience: Duration = .zero
@@ -72,7 +72,7 @@ package final class LogObserver: Sendable {
   /// Starts to read periodically.
   ///
   /// - Parameter interval: The time between two reads.
-  package func start(every interval: Duration = .milliseconds(25)) {
+  func start(every interval: Duration = .milliseconds(25)) {
     let timer = DispatchSource.makeTimerSource(queue: queue)
     timer.schedule(
       deadline: .now(),
@@ -85,10 +85,10 @@ package final class LogObserver: Sendable {
   }
 
   /// What has been observed so far, without a final read of the whole database.
-  package var observed: CommitHistory { state.withLockedValue { $0.commits } }
+  var observed: CommitHistory { state.withLockedValue { $0.commits } }
 
   /// Reads and records what has been committed so far.
-  package func look() {
+  func look() {
     queue.sync { _ = read() }
   }
 
@@ -97,7 +97,7 @@ package final class LogObserver: Sendable {
   /// Must be called after the process has ended and before another is started.
   ///
   /// - Parameter moment: A moment before the end; anything acknowledged by then must be stored.
-  package func serverCrashed(after moment: Moment) {
+  func serverCrashed(after moment: Moment) {
     queue.sync {
       readPatiently()
       let now = Moment.now
@@ -108,7 +108,7 @@ package final class LogObserver: Sendable {
   }
 
   /// Stops reading; what was not recorded is lost.
-  package func stop() {
+  func stop() {
     queue.sync {
       timer?.cancel()
       timer = nil
@@ -119,7 +119,7 @@ package final class LogObserver: Sendable {
   ///
   /// - Returns: The observations, with a final read of the whole database.
   /// - Throws: `StoreError` when the store cannot be read, or could not be at an earlier time.
-  package func finish() throws -> CommitHistory {
+  func finish() throws -> CommitHistory {
     stop()
     queue.sync { readPatiently() }
     // Read first, so that every commit it contains is recorded individually.

@@ -2,7 +2,7 @@ private import Dispatch
 private import NIOConcurrencyHelpers
 private import RealtimeCore
 private import RealtimeServer
-package import RealtimeTransport
+import RealtimeTransport
 
 /// Follows a database over HTTP as an administrator: a stream of events at the root.
 ///
@@ -10,7 +10,7 @@ package import RealtimeTransport
 /// stream ends, as it does when the server ends, it is opened again, and a gap is recorded.
 ///
 /// State: made → started (follows) → stopped. All state is guarded by `state`.
-package final class StreamObserver: Sendable {
+final class StreamObserver: Sendable {
   private struct State {
     var commits: CommitHistory?
     var root = Node.empty
@@ -50,7 +50,7 @@ package final class StreamObserver: Sendable {
   ///   - client: The client that sends the requests.
   ///   - target: The server, with the name of its database.
   ///   - token: The administrator's credential, or nil at a local Unix socket.
-  package init(client: HTTPClient, target: ConnectionTarget, token: String? = nil) {
+  init(client: HTTPClient, target: ConnectionTarget, token: String? = nil) {
     self.client = client
     let namespace = target.namespace.map { "&ns=\($0)" } ?? ""
     request = HTTPClientRequest(
@@ -68,7 +68,7 @@ package final class StreamObserver: Sendable {
   /// Starts with the existing data, and follows the changes from then on.
   ///
   /// - Throws: `HTTPClientError` when the server cannot be reached.
-  package func start() async throws {
+  func start() async throws {
     let (ready, readiness) = AsyncThrowingStream<Void, any Error>.makeStream()
     let task = Task { [client, request, state] in
       var isFirst = true
@@ -92,12 +92,12 @@ package final class StreamObserver: Sendable {
   }
 
   /// What has been observed so far, or nil before the first read.
-  package var observed: CommitHistory? { state.withLockedValue { $0.commits } }
+  var observed: CommitHistory? { state.withLockedValue { $0.commits } }
 
   /// Records that the server has ended.
   ///
   /// - Parameter moment: A moment before the end; anything acknowledged by then must be stored.
-  package func serverCrashed(after moment: Moment) {
+  func serverCrashed(after moment: Moment) {
     state.withLockedValue { $0.crashes.append(moment) }
   }
 
@@ -106,7 +106,7 @@ package final class StreamObserver: Sendable {
   /// - Returns: The observations, with a final read of the whole database.
   /// - Throws: `HTTPClientError` when the server cannot be reached, or an error if its response is
   ///   not valid data.
-  package func finish() async throws -> CommitHistory {
+  func finish() async throws -> CommitHistory {
     let answer = try await client.send(request)
     let node = try Node(json: JSONParser.parse(String(decoding: answer.body, as: UTF8.self)))
     return state.withLockedValue { state in

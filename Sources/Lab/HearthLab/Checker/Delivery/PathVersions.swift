@@ -70,7 +70,6 @@ struct PathVersions: Sendable {
     }
   }
 
-  /// The states of a path.
   func states(at path: Path) -> States { states[path] ?? States(first, hash: States.nothing) }
 
   /// The paths below a path at which there was ever a value.

@@ -5,16 +5,13 @@ import RealtimeCore
 /// The checker creates it with the evidence and no findings, calls it for every step and every crash
 /// in order, and then once more for the conclusion.
 protocol Invariant: Sendable {
-  /// The promises that it checks.
   static var promises: [Promise] { get }
   /// The promise, in a few words.
   static var statement: String { get }
-  /// The findings so far.
   var findings: Findings { get }
 
   init(evidence: Evidence, findings: Findings)
 
-  /// Checks a commit.
   mutating func observe(_ step: Step)
 
   /// Checks what a server had stored when it ended.
@@ -77,7 +74,6 @@ struct Findings: Sendable {
   /// The maximum number of violations that are kept; all are counted.
   private static let kept = 20
 
-  /// How often the promise was checked.
   private(set) var checked = 0
   /// How often the promise did not hold.
   private(set) var violationCount = 0
@@ -105,16 +101,16 @@ struct Findings: Sendable {
 }
 
 /// A promise that was not kept, with the evidence.
-package struct Violation: Hashable, Sendable, CustomStringConvertible {
+struct Violation: Hashable, Sendable, CustomStringConvertible {
   /// When and where: a revision, a moment of a client, or a file.
-  package let location: String
+  let location: String
   /// What is wrong, in a sentence.
-  package let problem: String
+  let problem: String
   /// The facts that prove it.
-  package var evidence: [String] = []
+  var evidence: [String] = []
 
   /// The whole violation in one line.
-  package var description: String {
+  var description: String {
     "\(location): \(problem)" + (evidence.isEmpty ? "" : " [\(evidence.joined(separator: "; "))]")
   }
 }

@@ -15,13 +15,11 @@ struct Model: Sendable {
     /// The operations that deleted it, or something that it belongs to.
     var deletions: [ClientOperation] = []
 
-    /// Whether it must exist.
     func mustExist(at period: Period) -> Bool {
       guard let creation, period.hasSettled(creation) else { return false }
       return !deletions.contains(where: period.mayHaveBegun)
     }
 
-    /// Whether it may exist.
     func mayExist(at period: Period) -> Bool {
       guard let creation, period.mayHaveBegun(creation) else { return false }
       guard let written = creation.acknowledged else { return true }
@@ -38,7 +36,6 @@ struct Model: Sendable {
   private(set) var posts: [String: Post] = [:]
   private(set) var comments: [CommentKey: Thing] = [:]
   private(set) var stars: [Star: RegisterWrites<Bool>] = [:]
-  /// The data before the run.
   let initial: Node
   /// The paths that an administrator has written.
   private(set) var administered: [Path] = []

@@ -85,7 +85,6 @@ struct PostVersions: Sendable {
       hash = post.hash
     }
 
-    /// Whether this version is the one that was shown.
     func isShown(as shown: ShownPosts.Element) -> Bool {
       starCount == shown.starCount && stars == shown.stars
         && shown.version.map { $0 == hash } ?? true

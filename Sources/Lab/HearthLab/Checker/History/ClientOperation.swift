@@ -1,43 +1,39 @@
-package import RealtimeCore
+import RealtimeCore
 
 /// One operation of a client, from its start to what the client learned of its outcome.
-package struct ClientOperation: Hashable, Sendable {
+struct ClientOperation: Hashable, Sendable {
   /// The client that started it.
-  package var client: String
+  var client: String
   /// The user ID under which it ran.
-  package var uid: String
+  var uid: String
   /// The number within the client's history.
-  package var number: Int64
-  /// What the operation was meant to do.
-  package var intent: Intent
-  /// When the operation began.
-  package var invoked: Moment
+  var number: Int64
+  var intent: Intent
+  var invoked: Moment
   /// When the client learned the outcome, or nil when it never did.
-  package var answered: Moment?
+  var answered: Moment?
   /// The outcome; unknown when the client never learned it.
-  package var outcome = Outcome.unknown("the client was never told")
+  var outcome = Outcome.unknown("the client was never told")
 
-  /// Whether the operation was acknowledged.
-  package var isAcknowledged: Bool {
+  var isAcknowledged: Bool {
     if case .ok = outcome { true } else { false }
   }
 
-  /// Whether the operation was refused.
-  package var isRefused: Bool {
+  var isRefused: Bool {
     if case .refused = outcome { true } else { false }
   }
 
   /// Whether it is unknown if the operation took effect.
-  package var isUnknown: Bool {
+  var isUnknown: Bool {
     if case .unknown = outcome { true } else { false }
   }
 
   /// When the operation was acknowledged, or nil; until then it may still take effect.
-  package var acknowledged: Moment? { isAcknowledged ? answered : nil }
+  var acknowledged: Moment? { isAcknowledged ? answered : nil }
 }
 
 extension ClientOperation: CustomStringConvertible {
-  package var description: String {
+  var description: String {
     let end: String
     switch outcome {
     case .ok: end = "acknowledged"
@@ -52,7 +48,7 @@ extension ClientOperation: CustomStringConvertible {
 ///
 /// Keys of posts and comments are chosen before the operation begins. Titles of posts and texts of
 /// comments are unique within a run, so that the checker knows who wrote what.
-package enum Intent: Hashable, Sendable {
+enum Intent: Hashable, Sendable {
   /// Writes a post and its copy.
   case post(post: String, title: String, body: String)
   /// Rewrites the user's own post, at both paths.
@@ -79,7 +75,7 @@ package enum Intent: Hashable, Sendable {
   case administer(paths: [String])
 
   /// Whether the operation must be refused.
-  package var isForbidden: Bool {
+  var isForbidden: Bool {
     switch self {
     case .starAs, .editOther: true
     case .post, .editPost, .deletePost, .comment, .deleteComment, .star, .unstar, .increment, .read,
@@ -88,11 +84,10 @@ package enum Intent: Hashable, Sendable {
     }
   }
 
-  /// Whether the operation changes nothing.
-  package var isRead: Bool { if case .read = self { true } else { false } }
+  var isRead: Bool { if case .read = self { true } else { false } }
 
   /// The post that the operation concerns, or nil.
-  package var post: String? {
+  var post: String? {
     switch self {
     case .post(let post, _, _), .editPost(let post, _, _), .deletePost(let post),
       .comment(let post, _, _), .deleteComment(let post, _), .star(let post), .unstar(let post),
@@ -125,7 +120,7 @@ package enum Intent: Hashable, Sendable {
   }
 
   /// The name of the kind of operation in a history.
-  package var name: String { kind.rawValue }
+  var name: String { kind.rawValue }
 
   var members: [JSONMember] {
     func text(_ name: String, is value: String) -> JSONMember { JSONMember(name, .string(value)) }
@@ -186,7 +181,7 @@ package enum Intent: Hashable, Sendable {
 }
 
 /// How an operation ended, as far as its client learned.
-package enum Outcome: Hashable, Sendable {
+enum Outcome: Hashable, Sendable {
   /// It was acknowledged, with the value that was read or written, if any.
   ///
   /// For an increment and a transaction on a star this is the resulting number, for a read the

@@ -1,17 +1,17 @@
 import RealtimeCore
 
 /// What a client showed at a path when everything was quiet.
-package struct FinalView: Hashable, Sendable {
+struct FinalView: Hashable, Sendable {
   /// The name of the view within the client.
-  package var view: String
+  var view: String
   /// The path, such as "/posts".
-  package var path: String
+  var path: String
   /// The child by which the view is ordered, or nil for ordering by key.
-  package var orderedBy: String?
+  var orderedBy: String?
   /// The number of last children that the view contains, or nil for all.
-  package var limit: Int?
+  var limit: Int?
   /// The hash of the client's data (`Node.hash`).
-  package var digest: String
+  var digest: String
 
   var members: [JSONMember] {
     [
@@ -35,39 +35,36 @@ extension FinalView {
 }
 
 /// The content of a terminal's screen at one moment, as `tmux capture-pane` prints it.
-package struct CapturedScreen: Hashable, Sendable {
+struct CapturedScreen: Hashable, Sendable {
   /// A post as a list shows it.
-  package struct Row: Hashable, Sendable {
-    /// The title.
-    package var title: String
+  struct Row: Hashable, Sendable {
+    var title: String
     /// The number of stars shown with it.
-    package var stars: Int
+    var stars: Int
   }
 
   /// The cells that text from other users may fill.
-  package struct Box: Hashable, Sendable {
+  struct Box: Hashable, Sendable {
     /// The first column, from 0.
-    package var column: Int
+    var column: Int
     /// The first line, from 0.
-    package var line: Int
-    /// The number of columns.
-    package var width: Int
-    /// The number of lines.
-    package var height: Int
+    var line: Int
+    var width: Int
+    var height: Int
   }
 
   /// The name of the terminal.
-  package var terminal: String
+  var terminal: String
   /// Terminals of one group show the same content, so their rows and lines must be equal.
-  package var group: String
+  var group: String
   /// The lines that must be equal within the group, without those that differ between terminals.
-  package var lines: [String]
+  var lines: [String]
   /// The posts among the lines, in order; each must match the database.
-  package var rows: [Row] = []
+  var rows: [Row] = []
   /// The same screen with harmless text in the box, if the text is hostile.
-  package var reference: [String]?
+  var reference: [String]?
   /// The cells to which hostile text must be confined.
-  package var box: Box?
+  var box: Box?
 
   var members: [JSONMember] {
     func list(_ lines: [String]) -> JSONValue { .array(lines.map { .string($0) }) }

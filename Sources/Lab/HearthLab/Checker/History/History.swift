@@ -3,18 +3,18 @@ import Foundation
 private import NIOConcurrencyHelpers
 
 /// The histories of all clients of a run.
-package struct History: Sendable {
+struct History: Sendable {
   /// The clients, ordered by name.
-  package let clients: [ClientHistory]
+  let clients: [ClientHistory]
   /// All operations in the order in which they began.
-  package let operations: [ClientOperation]
+  let operations: [ClientOperation]
   /// Whether all clients write a star and its copy in one commit.
-  package let isAtomic: Bool
+  let isAtomic: Bool
 
   /// Assembles the histories of clients.
   ///
   /// - Complexity: O(n log n)
-  package init(_ clients: [ClientHistory]) {
+  init(_ clients: [ClientHistory]) {
     self.clients = clients.sorted { $0.header.client < $1.header.client }
     operations = clients.flatMap(\.operations).sorted {
       ($0.invoked, $0.client, $0.number) < ($1.invoked, $1.client, $1.number)
@@ -23,29 +23,28 @@ package struct History: Sendable {
   }
 
   /// The driver, which starts the others and causes the faults, or nil.
-  package var driver: ClientHistory? { clients.first { $0.header.role == .driver } }
+  var driver: ClientHistory? { clients.first { $0.header.role == .driver } }
 
   /// All lines of all clients in chronological order.
   ///
   /// - Complexity: O(n log n)
-  package var lines: [HistoryLine] { clients.flatMap(\.lines).sorted { $0.time < $1.time } }
+  var lines: [HistoryLine] { clients.flatMap(\.lines).sorted { $0.time < $1.time } }
 
-  /// The user IDs of all participants.
-  package var uids: Set<String> { Set(clients.map(\.header.uid)) }
+  var uids: Set<String> { Set(clients.map(\.header.uid)) }
 }
 
 /// Everything that one client has recorded.
-package struct ClientHistory: Sendable {
+struct ClientHistory: Sendable {
   /// The client, according to the first header.
-  package let header: HistoryHeader
+  let header: HistoryHeader
   /// All lines, in the order in which they were written.
-  package let lines: [HistoryLine]
+  let lines: [HistoryLine]
   /// The operations in the order in which they began.
-  package let operations: [ClientOperation]
+  let operations: [ClientOperation]
   /// How many processes the client had.
-  package let lives: Int
+  let lives: Int
   /// Whether the last process ended properly.
-  package let hasEnded: Bool
+  let hasEnded: Bool
   /// Where the operation with each number is among them.
   private let positions: [Int64: Int]
 
@@ -54,7 +53,7 @@ package struct ClientHistory: Sendable {
   /// - Parameter lines: The lines of one client, in order.
   /// - Throws: ``HistoryError`` when they do not begin with a header, or an answer has no
   ///   operation.
-  package init(_ lines: [HistoryLine]) throws(HistoryError) {
+  init(_ lines: [HistoryLine]) throws(HistoryError) {
     guard case .started(let header)? = lines.first?.event else {
       throw HistoryError("it does not begin with a header")
     }
@@ -105,13 +104,13 @@ package struct ClientHistory: Sendable {
 }
 
 /// Reads what clients have recorded.
-package enum HistoryReader {
+enum HistoryReader {
   /// Reads the history of one client.
   ///
   /// - Parameter path: The file.
   /// - Returns: The history; a partial line, left by a killed process, is skipped.
   /// - Throws: ``HistoryError`` when the file cannot be read, or a line is invalid.
-  package static func client(at path: String) throws(HistoryError) -> ClientHistory {
+  static func client(at path: String) throws(HistoryError) -> ClientHistory {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw HistoryError("\(path) cannot be read")
     }
@@ -148,7 +147,7 @@ package enum HistoryReader {
   /// - Parameter directory: The directory of the files, each named `CLIENT.jsonl`.
   /// - Returns: All histories.
   /// - Throws: ``HistoryError`` when one of them cannot be read.
-  package static func all(in directory: String) throws(HistoryError) -> History {
+  static func all(in directory: String) throws(HistoryError) -> History {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
       throw HistoryError("\(directory) cannot be read")
     }
@@ -163,7 +162,7 @@ package enum HistoryReader {
 /// Appends events to a file line by line, so that a killed process loses at most the last one.
 ///
 /// May be used from any thread; lines are written in the order of the calls.
-package final class HistoryWriter: Sendable {
+final class HistoryWriter: Sendable {
   private struct State {
     var descriptor: Int32
     var failure: HistoryError?
@@ -178,7 +177,7 @@ package final class HistoryWriter: Sendable {
   ///   - path: The file, named `CLIENT.jsonl`.
   ///   - header: Describes the writer.
   /// - Throws: ``HistoryError`` when the file cannot be written.
-  package init(path: String, header: HistoryHeader) throws(HistoryError) {
+  init(path: String, header: HistoryHeader) throws(HistoryError) {
     self.path = path
     let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -195,10 +194,10 @@ package final class HistoryWriter: Sendable {
   }
 
   /// Why lines are missing, or nil while none are.
-  package var failure: HistoryError? { state.withLockedValue { $0.failure } }
+  var failure: HistoryError? { state.withLockedValue { $0.failure } }
 
   /// Appends an event that happens now, or at a given moment that is not before the last line's.
-  package func append(_ event: HistoryEvent, at time: Moment? = nil) {
+  func append(_ event: HistoryEvent, at time: Moment? = nil) {
     state.withLockedValue { state in
       guard state.descriptor >= 0 else { return }
       // Taken within the lock, so that times are ascending.
@@ -209,7 +208,7 @@ package final class HistoryWriter: Sendable {
   }
 
   /// Closes the file; later events are not written.
-  package func close() {
+  func close() {
     state.withLockedValue { state in
       if state.descriptor >= 0 { Foundation.close(state.descriptor) }
       state.descriptor = -1
@@ -231,12 +230,11 @@ package final class HistoryWriter: Sendable {
 }
 
 /// Why a history cannot be read or written.
-package struct HistoryError: Error, Hashable, Sendable, CustomStringConvertible {
+struct HistoryError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong, and where.
-  package let description: String
+  let description: String
 
-  /// Creates an error.
-  package init(_ description: String) {
+  init(_ description: String) {
     self.description = description
   }
 }

@@ -1,7 +1,7 @@
 import RealtimeCore
 
 /// An event, as recorded by one line of a history.
-package enum HistoryEvent: Hashable, Sendable {
+enum HistoryEvent: Hashable, Sendable {
   /// A process of the client has started; the first line of every file.
   case started(HistoryHeader)
   /// An operation begins; its number is unique within the file.
@@ -34,7 +34,7 @@ package enum HistoryEvent: Hashable, Sendable {
   case ended
 
   /// A change in the server's state.
-  package enum ServerChange: String, Sendable {
+  enum ServerChange: String, Sendable {
     /// It answers.
     case up
     /// The driver has killed it.
@@ -157,20 +157,17 @@ package enum HistoryEvent: Hashable, Sendable {
 ///
 /// A killed process leaves no `end`, and perhaps a partial last line. The client's next process
 /// appends to the same file, starting with its own header.
-package struct HistoryLine: Hashable, Sendable {
-  /// When it happened.
-  package var time: Moment
-  /// What happened.
-  package var event: HistoryEvent
+struct HistoryLine: Hashable, Sendable {
+  var time: Moment
+  var event: HistoryEvent
 
-  /// Creates a line.
-  package init(_ event: HistoryEvent, at time: Moment) {
+  init(_ event: HistoryEvent, at time: Moment) {
     self.time = time
     self.event = event
   }
 
   /// The line without its newline.
-  package var text: String {
+  var text: String {
     let time = JSONMember("t", .integer(time.microseconds))
     return JSONValue.object([time] + event.members).text
   }
@@ -179,7 +176,7 @@ package struct HistoryLine: Hashable, Sendable {
   ///
   /// - Parameter text: The line without its newline.
   /// - Throws: ``HistoryError`` when it is invalid.
-  package init(_ text: String) throws(HistoryError) {
+  init(_ text: String) throws(HistoryError) {
     guard let json = try? JSONParser.parse(text) else { throw HistoryError("it is not JSON") }
     let fields = HistoryFields(json)
     time = Moment(microseconds: try fields.integer("t"))

@@ -4,7 +4,7 @@ import RealtimeCore
 /// same client.
 package struct HistoryHeader: Hashable, Sendable {
   /// The kind of writer.
-  package enum Role: String, Sendable {
+  enum Role: String, Sendable {
     /// A client.
     case client
     /// The process that starts the others, causes the faults and takes the samples.
@@ -23,27 +23,24 @@ package struct HistoryHeader: Hashable, Sendable {
     case naive
 
     /// Whether a star and its copy are written in one commit.
-    package var isAtomic: Bool { self == .increment }
+    var isAtomic: Bool { self == .increment }
   }
 
   /// The name of the client, which is the same for all its processes.
-  package var client: String
+  var client: String
   /// The kind of writer.
-  package var role: Role
-  /// The user's name.
-  package var user: String
-  /// The user ID.
-  package var uid: String
-  /// The process ID.
-  package var pid: Int32
+  var role: Role
+  var user: String
+  var uid: String
+  var pid: Int32
   /// The seed of the run's plan.
-  package var seed: UInt64
+  var seed: UInt64
   /// How stars are written.
-  package var strategy: Strategy
+  var strategy: Strategy
   /// The path at which the client announces itself, `UID/TERMINAL` below `presence`, or nil.
-  package var presence: String?
+  var presence: String?
   /// The system clock in milliseconds since 1970 when the line was written.
-  package var wallClock: Int64
+  var wallClock: Int64
 
   var members: [JSONMember] {
     [

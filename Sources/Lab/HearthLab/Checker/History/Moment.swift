@@ -1,9 +1,9 @@
 private import Glibc
 
 /// A point in time on the monotonic clock that all processes of a machine share.
-package struct Moment: Hashable, Comparable, Sendable {
+struct Moment: Hashable, Comparable, Sendable {
   /// Microseconds since the machine was started.
-  package let microseconds: Int64
+  let microseconds: Int64
 
   /// Before every moment of a run.
   static let distantPast = Moment(microseconds: .min / 4)
@@ -11,34 +11,33 @@ package struct Moment: Hashable, Comparable, Sendable {
   static let distantFuture = Moment(microseconds: .max / 4)
 
   /// The current time, by `CLOCK_MONOTONIC`.
-  package static var now: Moment {
+  static var now: Moment {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Moment(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
   }
 
   /// The point in time that is this much later.
-  package func advanced(by duration: Duration) -> Moment {
+  func advanced(by duration: Duration) -> Moment {
     Moment(microseconds: microseconds + duration.microseconds)
   }
 
   /// The time that has passed since an earlier point in time.
-  package func since(_ earlier: Moment) -> Duration {
+  func since(_ earlier: Moment) -> Duration {
     .microseconds(microseconds - earlier.microseconds)
   }
 
-  package static func < (left: Moment, right: Moment) -> Bool {
+  static func < (left: Moment, right: Moment) -> Bool {
     left.microseconds < right.microseconds
   }
 }
 
 extension Moment: CustomStringConvertible {
-  package var description: String { "at \(microseconds) µs" }
+  var description: String { "at \(microseconds) µs" }
 }
 
 extension Duration {
-  /// The duration in whole microseconds.
-  package var microseconds: Int64 {
+  var microseconds: Int64 {
     components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
   }
 }

@@ -1,9 +1,9 @@
-package import RealtimeCore
+import RealtimeCore
 
 /// What a listener of a client was told, and so what its screen showed from then on.
-package struct Showing: Hashable, Sendable {
+struct Showing: Hashable, Sendable {
   /// What is shown.
-  package enum Content: Hashable, Sendable {
+  enum Content: Hashable, Sendable {
     /// A post, with its star count, the number of its stars, and whether the user's own star is
     /// among them.
     ///
@@ -16,13 +16,13 @@ package struct Showing: Hashable, Sendable {
   }
 
   /// The name of the view within the client, such as "recent" or "comments/KEY".
-  package var view: String
+  var view: String
   /// The number of the event within the view, from 1 in each process.
-  package var order: Int
+  var order: Int
   /// What is shown.
-  package var content: Content
+  var content: Content
   /// The revision of the data, where the client knows it.
-  package var revision: Int64?
+  var revision: Int64?
 
   /// The name of the event in a report.
   func location(at client: ClientHistory) -> String {
@@ -81,9 +81,9 @@ extension Showing {
 }
 
 /// What a listener of a client was told about a path, event by event, before a screen shows it.
-package struct Telling: Hashable, Sendable {
+struct Telling: Hashable, Sendable {
   /// What it was told.
-  package enum Content: Hashable, Sendable {
+  enum Content: Hashable, Sendable {
     /// The path has this data from then on.
     ///
     /// The version is the hash of the data, or nil while it includes the client's own pending
@@ -99,11 +99,11 @@ package struct Telling: Hashable, Sendable {
   }
 
   /// The name of the view within the client.
-  package var view: String
+  var view: String
   /// The path, such as "/posts/KEY", or that of the view if the event is about the whole view.
-  package var path: String
+  var path: String
   /// What it was told.
-  package var content: Content
+  var content: Content
 
   var members: [JSONMember] {
     var members = [JSONMember("view", .string(view)), JSONMember("path", .string(path))]
@@ -147,7 +147,7 @@ extension Node {
   /// - Parameter old: The earlier data.
   /// - Returns: An object, or nil when nothing changed or too much changed for one line.
   /// - Complexity: O(children of what changed)
-  package func changedValues(from old: Node) -> JSONValue? {
+  func changedValues(from old: Node) -> JSONValue? {
     var values: [JSONMember] = []
     Self.collect(from: old, to: self, at: "", &values)
     return values.isEmpty || values.count > Self.toldValues ? nil : .object(values)

@@ -80,9 +80,9 @@ struct BlackBoxOrder: Invariant {
 /// It knows only what the callers saw. The search moves forward through the history, tries each
 /// call that may come next, and does not try the same set of calls with the same result twice. It
 /// is meant for short histories with few concurrent calls, and gives up on others.
-package struct LinearizabilitySearch: Sendable {
+struct LinearizabilitySearch: Sendable {
   /// The result of a search.
-  package enum Result: Hashable, Sendable {
+  enum Result: Hashable, Sendable {
     /// Such an order exists.
     case linearizable
     /// No such order exists.
@@ -115,7 +115,7 @@ package struct LinearizabilitySearch: Sendable {
   /// - Parameters:
   ///   - calls: All calls, in any order.
   ///   - limit: The number of steps after which the search is abandoned.
-  package init(_ calls: [RegisterCall], limit: Int = 50_000) {
+  init(_ calls: [RegisterCall], limit: Int = 50_000) {
     self.calls = calls.sorted { $0.invoked < $1.invoked }
     self.limit = limit
   }
@@ -125,7 +125,7 @@ package struct LinearizabilitySearch: Sendable {
   /// - Parameter initial: The number before all calls.
   /// - Returns: Whether an order exists.
   /// - Complexity: Exponential in the number of concurrent calls, at most the limit.
-  package func run(from initial: Int64 = 0) -> Result {
+  func run(from initial: Int64 = 0) -> Result {
     let needed = calls.indices.filter { calls[$0].returned != nil }
     var visited: Set<Position> = []
     var stack = [Position(count: calls.count, number: initial)]
@@ -154,9 +154,9 @@ package struct LinearizabilitySearch: Sendable {
 }
 
 /// One call on an object, from its start to its end.
-package struct RegisterCall: Hashable, Sendable {
+struct RegisterCall: Hashable, Sendable {
   /// What the call does to a whole number.
-  package enum Action: Hashable, Sendable {
+  enum Action: Hashable, Sendable {
     /// Returns the number.
     case read(Int64)
     /// Replaces the number.
@@ -165,12 +165,10 @@ package struct RegisterCall: Hashable, Sendable {
     case add(Int64, sum: Int64?)
   }
 
-  /// What the call does.
-  package var action: Action
-  /// When the call began.
-  package var invoked: Moment
+  var action: Action
+  var invoked: Moment
   /// When the call ended, or nil for a call that may have taken effect at any time since, or never.
-  package var returned: Moment?
+  var returned: Moment?
 
   /// The number after the call, or nil when the call cannot have had this result.
   func applied(to number: Int64) -> Int64? {

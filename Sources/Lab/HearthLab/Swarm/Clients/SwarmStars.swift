@@ -1,18 +1,18 @@
-package import BlogModel
+import BlogModel
 private import Foundation
 private import RealtimeCore
 private import RealtimeDatabase
 
 /// Adds and removes stars by one of the strategies.
-package struct SwarmStars: Sendable {
+struct SwarmStars: Sendable {
   /// Called when the server has answered.
-  package typealias Completion = Blog.Completion
+  typealias Completion = Blog.Completion
 
   private let blog: Blog
   private let strategy: StarStrategy
 
   /// Creates the stars of one user.
-  package init(in blog: Blog, by strategy: StarStrategy) {
+  init(in blog: Blog, by strategy: StarStrategy) {
     self.blog = blog
     self.strategy = strategy
   }
@@ -24,7 +24,7 @@ package struct SwarmStars: Sendable {
   ///   - post: The post as the user sees it.
   ///   - settled: Called last, when nothing more will be done, with the error if there was one.
   ///   - completion: Called when both paths are written, or on the first error.
-  package func set(
+  func set(
     _ isStarred: Bool,
     on post: Post,
     settled: @escaping Completion,

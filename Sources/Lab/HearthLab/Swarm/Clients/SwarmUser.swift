@@ -1,11 +1,11 @@
 import BlogModel
 import Dispatch
 import RealtimeCore
-package import RealtimeDatabase
+import RealtimeDatabase
 
 // Safety: every mutable property is touched only on `queue`, which is also the database's own.
 /// One user of a swarm without a screen, who follows the plan and records everything seen.
-package final class SwarmUser: @unchecked Sendable {
+final class SwarmUser: @unchecked Sendable {
   let settings: SwarmSettings
   let number: Int
   let me: Author
@@ -66,7 +66,7 @@ package final class SwarmUser: @unchecked Sendable {
   var isWatcher: Bool { number < settings.watchers }
 
   /// The name of a user in histories, which is also the name of its file.
-  package static func clientName(_ number: Int) -> String { "u\(number)" }
+  static func clientName(_ number: Int) -> String { "u\(number)" }
 
   /// Creates a user that does nothing yet.
   ///
@@ -77,7 +77,7 @@ package final class SwarmUser: @unchecked Sendable {
   ///   - history: Records what happens.
   ///   - reader: Reads at each of several servers; nil where there is only one.
   ///   - pulse: Collects what is acknowledged for whoever watches the run.
-  package init(
+  init(
     number: Int,
     settings: SwarmSettings,
     database: Database,
@@ -102,12 +102,12 @@ package final class SwarmUser: @unchecked Sendable {
   }
 
   /// The path below `presence` at which the user announces itself, or nil.
-  package static func presence(ofUser number: Int, settings: SwarmSettings) -> String? {
+  static func presence(ofUser number: Int, settings: SwarmSettings) -> String? {
     number < settings.watchers ? "\(settings.uid(number))/\(clientName(number))" : nil
   }
 
   /// Connects and starts to follow the lists.
-  package func enter() {
+  func enter() {
     queue.async { [self] in
       if isWatcher {
         countAttempts()
@@ -126,7 +126,7 @@ package final class SwarmUser: @unchecked Sendable {
   /// - Parameters:
   ///   - start: When the run began.
   ///   - operations: This user's operations, in chronological order.
-  package func begin(at start: Moment, with operations: [PlannedOperation]) {
+  func begin(at start: Moment, with operations: [PlannedOperation]) {
     queue.async { [self] in
       self.start = start
       let now = Moment.now.since(start)
@@ -136,17 +136,17 @@ package final class SwarmUser: @unchecked Sendable {
   }
 
   /// Stops starting operations.
-  package func finish() {
+  func finish() {
     queue.async { [self] in plan = [] }
   }
 
   /// Behaves according to an injected bug from now on.
-  package func misbehave(_ bug: InjectedBug) {
+  func misbehave(_ bug: InjectedBug) {
     queue.async { [self] in self.bug = bug }
   }
 
   /// Reports how much is under way: operations planned or unanswered, and writes not yet sent.
-  package func pending(_ tell: @escaping @Sendable (Int) -> Void) {
+  func pending(_ tell: @escaping @Sendable (Int) -> Void) {
     queue.async { [self] in
       let isReady = isConnected && views.values.allSatisfy { $0.shown != nil }
       tell(plan.count + unanswered + pendingWrites + (isReady ? 0 : 1))
@@ -154,12 +154,12 @@ package final class SwarmUser: @unchecked Sendable {
   }
 
   /// Reports a digest of each view; the digests of equal views are equal.
-  package func digests(_ tell: @escaping @Sendable ([String: String]) -> Void) {
+  func digests(_ tell: @escaping @Sendable ([String: String]) -> Void) {
     queue.async { [self] in tell(views.mapValues { $0.finalView?.digest ?? "" }) }
   }
 
   /// Records the final views and reports what was done.
-  package func conclude(_ tell: @escaping @Sendable (SwarmTally) -> Void) {
+  func conclude(_ tell: @escaping @Sendable (SwarmTally) -> Void) {
     queue.async { [self] in
       for view in views.values.sorted(by: { $0.name < $1.name }) {
         noteComments(in: view.name)
@@ -170,7 +170,7 @@ package final class SwarmUser: @unchecked Sendable {
   }
 
   /// Ends the history and closes the database.
-  package func leave() async {
+  func leave() async {
     queue.sync { isGone = true }
     history.append(.ended)
     history.close()

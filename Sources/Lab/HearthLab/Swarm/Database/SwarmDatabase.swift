@@ -85,7 +85,7 @@ package struct AdminClient: Sendable {
   }
 
   /// An observer of the whole database.
-  package var observer: StreamObserver {
+  var observer: StreamObserver {
     StreamObserver(client: client, target: target, token: token)
   }
 

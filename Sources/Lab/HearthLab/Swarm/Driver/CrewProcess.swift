@@ -1,9 +1,9 @@
-package import Foundation
+import Foundation
 
 /// A client process as the driver of a run sees it.
-package actor CrewProcess {
+actor CrewProcess {
   /// The number of the process, from 0.
-  package nonisolated let number: Int
+  nonisolated let number: Int
   private let arguments: [String]
   private let errors: String
   private var child: ChildProcess?
@@ -18,21 +18,21 @@ package actor CrewProcess {
   ///   - number: The number of the process.
   ///   - arguments: The arguments that the program is started with.
   ///   - errors: The file that receives its stderr.
-  package init(_ number: Int, arguments: [String], errors: String) {
+  init(_ number: Int, arguments: [String], errors: String) {
     self.number = number
     self.arguments = arguments
     self.errors = errors
   }
 
   /// The process ID, or nil while the process is not running.
-  package var processID: pid_t? {
+  var processID: pid_t? {
     child.flatMap { $0.isRunning ? $0.id : nil }
   }
 
   /// Starts the process.
   ///
   /// - Throws: ``SwarmProblem``.
-  package func launch() throws {
+  func launch() throws {
     let child = try ChildProcess(arguments, errors: errors)
     self.child = child
     if let start { begin(start, reportsTo: pulse) }
@@ -50,7 +50,7 @@ package actor CrewProcess {
   ///   - start: When the plan begins.
   ///   - pulse: Called twice a second with the latencies of what was acknowledged; nil if nobody
   ///     wants to know.
-  package func begin(_ start: Moment, reportsTo pulse: (@Sendable (Latencies) -> Void)? = nil) {
+  func begin(_ start: Moment, reportsTo pulse: (@Sendable (Latencies) -> Void)? = nil) {
     self.start = start
     self.pulse = pulse
     child?.tell(CrewOrder.begin(start.microseconds).line)
@@ -58,19 +58,19 @@ package actor CrewProcess {
   }
 
   /// Sends the process an order that needs no answer.
-  package func tell(_ order: CrewOrder) {
+  func tell(_ order: CrewOrder) {
     child?.tell(order.line)
   }
 
   /// Sends a signal to the process.
-  package func send(_ signal: Int32) {
+  func send(_ signal: Int32) {
     child?.send(signal)
   }
 
   /// Kills the process and starts it again after a pause.
   ///
   /// - Throws: ``SwarmProblem``.
-  package func killAndRestart(after pause: Duration) async throws {
+  func killAndRestart(after pause: Duration) async throws {
     guard let child, child.isRunning else { return }
     child.send(SIGKILL)
     await child.end()
@@ -79,26 +79,26 @@ package actor CrewProcess {
   }
 
   /// Asks how much is under way; nil when no answer arrives in time.
-  package func pending() async -> Int? {
+  func pending() async -> Int? {
     guard case .pending(let count)? = await ask(.count) else { return nil }
     return count
   }
 
   /// Asks what the views show; nil when no answer arrives in time.
-  package func views() async -> [String: [String]]? {
+  func views() async -> [String: [String]]? {
     guard case .views(let views)? = await ask(.view) else { return nil }
     return views
   }
 
   /// Makes the process exit on its own, and returns what its users did.
-  package func conclude() async -> SwarmTally? {
+  func conclude() async -> SwarmTally? {
     guard case .tally(let tally)? = await ask(.conclude) else { return nil }
     await child?.end()
     return tally
   }
 
   /// Kills the process, whatever it is doing.
-  package func end() async {
+  func end() async {
     child?.send(SIGKILL)
     await child?.end()
   }

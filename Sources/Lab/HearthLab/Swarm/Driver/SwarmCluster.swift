@@ -41,9 +41,9 @@ package actor SwarmCluster {
   private static let line = 0
 
   /// The address of the store, without a proxy.
-  package nonisolated let store: String
+  nonisolated let store: String
   /// The port of the load balancer.
-  package nonisolated let port: Int
+  nonisolated let port: Int
   nonisolated let members: [Member]
   private let postgres: PostgresServer
   private let front: SwarmNetwork
@@ -51,7 +51,7 @@ package actor SwarmCluster {
   private let lookup: LeaderLookup
   private nonisolated let attention = NIOLockedValueBox(Attention())
   /// What leaders did when they woke after their lease had expired.
-  package private(set) var awakenings = Awakenings()
+  private(set) var awakenings = Awakenings()
   private var isPostgresDown = false
 
   private init(

@@ -1,32 +1,32 @@
-package import Foundation
+import Foundation
 private import RealtimeCore
 
 /// The server of a swarm: a process that is killed, starved of disk space and restarted.
-package actor SwarmServer {
+actor SwarmServer {
   /// Where the server stores its files.
-  package struct Files: Sendable {
+  struct Files: Sendable {
     /// The directory of the run.
-    package let directory: String
+    let directory: String
     /// The file with the rules.
-    package let rules: String
+    let rules: String
     /// The program to run as the server; nil for `hearth`.
-    package var program: String?
+    var program: String?
     /// The name that distinguishes the server from others.
-    package var name = "server"
+    var name = "server"
     /// The PostgreSQL that it shares with others, at the address it uses, and the host that clients
     /// use.
-    package var sharing: (store: String, host: String)?
+    var sharing: (store: String, host: String)?
     /// How long the server may be without clients before it ends.
-    package var idleSeconds = 60
+    var idleSeconds = 60
 
     /// The directory of the database.
-    package var data: String { sharing == nil ? "\(directory)/data" : "\(directory)/\(name)" }
+    var data: String { sharing == nil ? "\(directory)/data" : "\(directory)/\(name)" }
     /// The file that the server logs to.
-    package var log: String { "\(directory)/\(name).log" }
+    var log: String { "\(directory)/\(name).log" }
     /// The file that records how far the commit log has been read.
-    package var logMark: String { "\(directory)/log-mark" }
+    var logMark: String { "\(directory)/log-mark" }
     /// The socket, for administrators.
-    package var socket: String { "\(directory)/\(name).sock" }
+    var socket: String { "\(directory)/\(name).sock" }
   }
 
   /// How long a server may take to be ready.
@@ -39,9 +39,9 @@ package actor SwarmServer {
   private var observer: LogObserver?
   private var process: ChildProcess?
   /// The port, which is the same for every process of the server.
-  package private(set) var port = 0
+  private(set) var port = 0
   /// How often the server was killed or ended on its own.
-  package private(set) var ends = 0
+  private(set) var ends = 0
   private var isStopping = false
   /// The recovery from the last end of the process, so that one recovery follows the other.
   private var recovery: Task<Void, any Error>?
@@ -51,20 +51,20 @@ package actor SwarmServer {
   /// - Parameters:
   ///   - files: Where the server stores its files.
   ///   - history: Records when it starts and ends.
-  package init(_ files: Files, history: HistoryWriter) {
+  init(_ files: Files, history: HistoryWriter) {
     self.files = files
     self.history = history
   }
 
   /// The process ID, or nil while the process is not running.
-  package var processID: pid_t? {
+  var processID: pid_t? {
     process.flatMap { $0.isRunning ? $0.id : nil }
   }
 
   /// Starts the server and waits until it is ready.
   ///
   /// - Throws: ``SwarmProblem``.
-  package func start() async throws {
+  func start() async throws {
     let process = try ChildProcess(
       arguments,
       of: files.program ?? ChildProcess.hearth,
@@ -109,7 +109,7 @@ package actor SwarmServer {
   }
 
   /// Reports every end of the server to an observer.
-  package func attach(_ observer: LogObserver) {
+  func attach(_ observer: LogObserver) {
     self.observer = observer
   }
 
@@ -117,7 +117,7 @@ package actor SwarmServer {
   ///
   /// - Parameter pause: How long no server runs.
   /// - Throws: ``SwarmProblem`` when it does not start again.
-  package func killAndRestart(after pause: Duration) async throws {
+  func killAndRestart(after pause: Duration) async throws {
     guard let process, process.isRunning else { return }
     let before = Moment.now
     ends += 1
@@ -144,10 +144,10 @@ package actor SwarmServer {
   }
 
   /// Sends a signal to the process.
-  package func send(_ signal: Int32) { process?.send(signal) }
+  func send(_ signal: Int32) { process?.send(signal) }
 
   /// Notes for the observer that clients may have lost the server although it did not end.
-  package func noteChange(since moment: Moment) { observer?.serverCrashed(after: moment) }
+  func noteChange(since moment: Moment) { observer?.serverCrashed(after: moment) }
 
   /// Restarts a process that has ended on its own.
   private func noteEnd(of process: ChildProcess, _ status: Int32) async {
@@ -165,7 +165,7 @@ package actor SwarmServer {
   /// - Parameters:
   ///   - bytes: How many more bytes it may write.
   ///   - duration: How long the limit lasts.
-  package func fillDisk(leaving bytes: UInt64, lasting duration: Duration) async {
+  func fillDisk(leaving bytes: UInt64, lasting duration: Duration) async {
     guard let process, process.isRunning else { return }
     let limit = FileSizeLimit.longestFile(in: files.data) + bytes
     guard FileSizeLimit.set(limit, of: process.id) else { return }
@@ -176,14 +176,14 @@ package actor SwarmServer {
   /// Waits until a server that is being restarted runs again.
   ///
   /// - Throws: ``SwarmProblem`` when it does not start.
-  package func recover() async throws {
+  func recover() async throws {
     // Whatever the outcome of that attempt, another one follows.
     _ = await recovery?.result
     if process == nil { try await restart() }
   }
 
   /// Stops the server as its operator would, and returns its status.
-  package func stop() async -> Int32 {
+  func stop() async -> Int32 {
     isStopping = true
     guard let process else { return 0 }
     process.send(SIGTERM)

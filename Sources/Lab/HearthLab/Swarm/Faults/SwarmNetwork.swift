@@ -1,12 +1,12 @@
-package import NIOCore
+import NIOCore
 import NIOPosix
-package import RealtimeTransport
+import RealtimeTransport
 
 /// A network between the clients of a swarm and their server whose faults can be controlled.
 ///
 /// Each client process has its own port, so that a fault can affect just one of them. All state
 /// belongs to one event loop. Bytes are never reordered, since TCP hides reordering.
-package final class SwarmNetwork: Sendable {
+final class SwarmNetwork: Sendable {
   private struct State {
     var conditions: [Int: NetworkCondition] = [:]
     var links: [Int: NetworkLink] = [:]
@@ -28,7 +28,7 @@ package final class SwarmNetwork: Sendable {
   /// A connection that one server does not accept goes to the next.
   ///
   /// - Parameter servers: The endpoints of the servers, which may be down for a while.
-  package init(toAnyOf servers: [ConnectionTarget.Endpoint]) {
+  init(toAnyOf servers: [ConnectionTarget.Endpoint]) {
     loop = MultiThreadedEventLoopGroup.singleton.next()
     state = NIOLoopBoundBox.makeBoxSendingValue(State(servers: servers), eventLoop: loop)
   }
@@ -36,10 +36,10 @@ package final class SwarmNetwork: Sendable {
   /// Creates a network in front of a server.
   ///
   /// - Parameter server: The endpoint of the server, which may be down for a while.
-  package convenience init(to server: ConnectionTarget.Endpoint) { self.init(toAnyOf: [server]) }
+  convenience init(to server: ConnectionTarget.Endpoint) { self.init(toAnyOf: [server]) }
 
   /// Creates a network in front of a local port.
-  package convenience init(to port: Int) {
+  convenience init(to port: Int) {
     self.init(to: .tcp(host: "127.0.0.1", port: port))
   }
 
@@ -48,7 +48,7 @@ package final class SwarmNetwork: Sendable {
   /// - Parameter process: The number of the process.
   /// - Returns: The port that the process connects to.
   /// - Throws: The system's error when no port is free.
-  package func open(process: Int) async throws -> Int {
+  func open(process: Int) async throws -> Int {
     let listener = try await ServerBootstrap(group: loop)
       .serverChannelOption(.backlog, value: 256)
       .childChannelOption(.autoRead, value: false)
@@ -61,14 +61,14 @@ package final class SwarmNetwork: Sendable {
   /// Sets the endpoint of the server if it becomes known only later.
   ///
   /// - Throws: The event loop's error after it has been shut down.
-  package func lead(to server: ConnectionTarget.Endpoint) async throws {
+  func lead(to server: ConnectionTarget.Endpoint) async throws {
     try await loop.submit { self.state.value.servers = [server] }.get()
   }
 
   /// Changes what the network does to a client process.
   ///
   /// - Throws: The event loop's error after it has been shut down.
-  package func set(_ condition: NetworkCondition, process: Int) async throws {
+  func set(_ condition: NetworkCondition, process: Int) async throws {
     try await loop.submit { [self] in
       let old = state.value.conditions.updateValue(condition, forKey: process)
       // Data lost on a connection cannot be recovered on it.
@@ -83,7 +83,7 @@ package final class SwarmNetwork: Sendable {
   /// - Parameter process: The number of the process.
   /// - Returns: The number of connections that were replayed.
   /// - Throws: The event loop's error after it has been shut down.
-  package func repeatAll(process: Int) async throws -> Int {
+  func repeatAll(process: Int) async throws -> Int {
     let recorded = try await loop.submit { [self] in
       state.value.conditions[process] = .cut
       let recorded = state.value.links.values.filter { $0.process == process }.compactMap(\.sent)
@@ -96,7 +96,7 @@ package final class SwarmNetwork: Sendable {
   }
 
   /// Ends all connections and accepts no more.
-  package func close() async {
+  func close() async {
     let listeners = try? await loop.submit { [self] in
       for id in state.value.links.keys { end(id) }
       defer { state.value.listeners = [] }
@@ -299,7 +299,7 @@ final class LinkHandler: ChannelInboundHandler {
 }
 
 /// What a network does to the connections of one client process.
-package enum NetworkCondition: Hashable, Sendable {
+enum NetworkCondition: Hashable, Sendable {
   /// It delivers everything.
   case sound
   /// It ends the connections and accepts no new ones.

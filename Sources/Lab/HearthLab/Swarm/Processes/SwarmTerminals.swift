@@ -1,7 +1,7 @@
 private import Foundation
 
 /// Terminals in tmux that run `hearth` while a swarm works.
-package struct SwarmTerminals: Sendable {
+struct SwarmTerminals: Sendable {
   /// How long it may take until the screens show the same content.
   private static let patience = Duration.seconds(60)
   /// The numbers of lines above and below the list, which differ between terminals.
@@ -19,7 +19,7 @@ package struct SwarmTerminals: Sendable {
   ///   - areSignedIn: Whether the terminals' users have accounts, with sessions in their homes.
   ///   - directory: The directory of the run.
   /// - Throws: ``SwarmProblem`` when tmux is missing.
-  package init(
+  init(
     _ count: Int,
     options: [String],
     areSignedIn: Bool = false,
@@ -64,7 +64,7 @@ package struct SwarmTerminals: Sendable {
   ///
   /// - Parameter isCurrent: Whether the database has what a screen shows.
   /// - Returns: The last capture of each screen, in the order of the terminals.
-  package func capture(
+  func capture(
     where isCurrent: (CapturedScreen) async -> Bool = { _ in true }
   ) async -> [CapturedScreen] {
     let deadline = Moment.now.advanced(by: Self.patience)
@@ -129,7 +129,7 @@ package struct SwarmTerminals: Sendable {
   }
 
   /// Closes the terminals.
-  package func close() async {
+  func close() async {
     _ = tmux(["kill-server"])
   }
 

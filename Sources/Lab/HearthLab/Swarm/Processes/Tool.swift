@@ -43,7 +43,7 @@ package enum Tool {
 /// Pauses that are part of a run.
 package enum Pause {
   /// Waits until a moment; returns immediately when it has passed.
-  package static func until(_ moment: Moment) async {
+  static func until(_ moment: Moment) async {
     await lasting(moment.since(.now))
   }
 

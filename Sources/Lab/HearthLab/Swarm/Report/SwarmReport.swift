@@ -12,17 +12,17 @@ package struct SwarmReport: Sendable {
   /// How often the server ended.
   package var serverEnds = 0
   /// What leaders did after they were frozen for longer than their lease.
-  package var awakenings = Awakenings()
+  var awakenings = Awakenings()
   /// The time from the end of the storm until all clients showed the same content, if they did.
   package var convergence: Duration?
   /// The resources that the processes used during the storm.
   package var resources: [ResourceTrend] = []
   /// What the checker found.
-  package var check: CheckReport
+  var check: CheckReport
   /// Other failures, such as a client that ended or a server that did not stop.
   package var mishaps: [String] = []
   /// What happened when, as far as the clients have recorded it.
-  package var timeline = SwarmTimeline()
+  var timeline = SwarmTimeline()
   /// The directory of histories and logs; nil if they are of no interest.
   package var directory: String?
 

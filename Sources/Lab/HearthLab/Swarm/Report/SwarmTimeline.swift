@@ -1,45 +1,45 @@
 /// What happened when in a run; all times are in seconds since the storm began.
-package struct SwarmTimeline: Sendable {
+struct SwarmTimeline: Sendable {
   /// Operations that ended in one interval of time.
-  package struct Slice: Hashable, Sendable {
+  struct Slice: Hashable, Sendable {
     /// When the interval begins.
-    package var start: Double
+    var start: Double
     /// How long it lasts.
-    package var length: Double
+    var length: Double
     /// The number of operations that were acknowledged.
-    package var acknowledged = 0
+    var acknowledged = 0
     /// The number of operations that were refused.
-    package var refused = 0
+    var refused = 0
     /// The number of operations that began in the interval and ended without an answer.
-    package var unknown = 0
+    var unknown = 0
     /// The median latency of the acknowledged operations in milliseconds; nil if there are none.
-    package var median: Double?
+    var median: Double?
   }
 
   /// One acknowledged operation.
-  package struct Dot: Hashable, Sendable {
+  struct Dot: Hashable, Sendable {
     /// When it began.
-    package var at: Double
+    var at: Double
     /// How long it took, in milliseconds.
-    package var milliseconds: Double
+    var milliseconds: Double
   }
 
   /// A time during which a fault was in effect.
-  package struct Band: Hashable, Sendable {
+  struct Band: Hashable, Sendable {
     /// The name of the fault, as in the options.
-    package var name: String
+    var name: String
     /// When it began.
-    package var start: Double
+    var start: Double
     /// When it was over.
-    package var end: Double
+    var end: Double
   }
 
   /// A measurement of the server.
-  package struct Look: Hashable, Sendable {
+  struct Look: Hashable, Sendable {
     /// When it was made.
-    package var at: Double
+    var at: Double
     /// Its memory in MB.
-    package var megabytes: Double
+    var megabytes: Double
   }
 
   /// The maximum number of slices.
@@ -48,22 +48,22 @@ package struct SwarmTimeline: Sendable {
   private static let dots = 4_000
 
   /// How long the run lasted, including the time until everything became quiet.
-  package private(set) var length = 0.0
+  private(set) var length = 0.0
   /// The operations in consecutive slices of time.
-  package private(set) var slices: [Slice] = []
+  private(set) var slices: [Slice] = []
   /// Single operations, in chronological order.
-  package private(set) var dots: [Dot] = []
+  private(set) var dots: [Dot] = []
   /// The faults, in chronological order.
-  package private(set) var bands: [Band] = []
+  private(set) var bands: [Band] = []
   /// When the server was killed or ended.
-  package private(set) var serverEnds: [Double] = []
+  private(set) var serverEnds: [Double] = []
   /// The measurements of the server, in chronological order.
-  package private(set) var looks: [Look] = []
+  private(set) var looks: [Look] = []
   /// The mean memory of a client process, in MB.
-  package var clientMemory: [ResourceTrend.Sample] = []
+  var clientMemory: [ResourceTrend.Sample] = []
 
   /// Creates an empty timeline.
-  package init() {}
+  init() {}
 
   /// Assembles the timeline from what everybody has recorded.
   ///
@@ -71,7 +71,7 @@ package struct SwarmTimeline: Sendable {
   ///   - history: The histories of the driver and of all clients.
   ///   - start: When the storm began; anything earlier is left out.
   /// - Complexity: O(n log n)
-  package init(_ history: History, from start: Moment) {
+  init(_ history: History, from start: Moment) {
     func seconds(_ moment: Moment) -> Double { moment.since(start) / .seconds(1) }
     let operations = history.operations.filter { operation in
       if case .administer = operation.intent { return false }
