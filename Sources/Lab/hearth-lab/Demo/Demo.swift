@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
 import HearthProgram
-import RealtimeCore
 
 /// Shows the blog at work in several terminals at once.
 struct Demo: AsyncParsableCommand {
@@ -29,14 +28,14 @@ struct Demo: AsyncParsableCommand {
     try TerminalScreen.check()
     let folder = try DemoFolder.make()
     let post = try DemoGuard(folder)
-    let result = await show(in: folder)
-    let figures = (try? Data(contentsOf: URL(fileURLWithPath: folder.figures)))
-      .flatMap { try? JSONParser.parse(Array($0)) }
+    let ending = await show(in: folder)
+    let result = (try? Data(contentsOf: URL(fileURLWithPath: folder.figures)))
+      .flatMap { try? JSONDecoder().decode(DemoResult.self, from: $0) }
     folder.clear()
     await post.dismiss()
-    let signal = try result.get()
+    let signal = try ending.get()
     if let signal { throw ExitCode(128 + signal) }
-    try report(figures)
+    try report(result)
   }
 
   @MainActor
@@ -62,18 +61,14 @@ struct Demo: AsyncParsableCommand {
     }
   }
 
-  private func report(_ figures: JSONValue?) throws {
-    guard let figures else { return }
-    for scene in figures["scenes"]?.elements ?? [] {
-      let sign = scene["right"]?.bool == true ? "ok" : "WRONG"
-      Output.line(untrusted: "\(sign): \(scene["text"]?.string ?? "")")
+  private func report(_ result: DemoResult?) throws {
+    guard let result else { return }
+    for outcome in result.outcomes {
+      Output.line(untrusted: "\(outcome.isRight ? "ok" : "WRONG"): \(outcome.text)")
     }
-    Output.line(DemoFigures.summary(figures))
-    for violation in figures["violations"]?.elements ?? [] {
-      Output.line(untrusted: violation.string ?? "")
-    }
-    let wrong = (figures["scenes"]?.elements ?? []).contains { $0["right"]?.bool == false }
-    if wrong || figures["violations"]?.elements?.isEmpty == false {
+    Output.line(result.summary)
+    for violation in result.violations { Output.line(untrusted: violation) }
+    guard result.violations.isEmpty, result.outcomes.allSatisfy(\.isRight) else {
       throw ExitStatus.failed.exitCode
     }
   }

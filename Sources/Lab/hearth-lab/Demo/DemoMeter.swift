@@ -106,8 +106,8 @@ final class DemoMeter: Sendable {
 
   private func keep() {
     guard let figuresFile else { return }
-    let text = board.now.json.text
-    try? Data(text.utf8).write(to: URL(fileURLWithPath: figuresFile), options: .atomic)
+    let data = try? JSONEncoder().encode(board.now.result)
+    try? data?.write(to: URL(fileURLWithPath: figuresFile), options: .atomic)
   }
 }
 

@@ -2,6 +2,7 @@ import Foundation
 import HearthLab
 import HearthProgram
 import RealtimeCore
+import RealtimeServer
 
 /// The scenes of a presentation, each of which reports its outcome.
 extension DemoDirector {
@@ -215,5 +216,35 @@ enum DemoScene: CaseIterable, Hashable, Sendable {
       "mallory, who is not signed in, presses s; watch the star go back, and which rule says so here."
     case .kill: "kill -9 hits the server; watch the terminals go on with a new one."
     }
+  }
+}
+
+/// The rules for clients that connect to the port of a demonstration.
+enum DemoRules {
+  static let source = """
+    {
+      "rules": {
+        ".read": true,
+        "posts": { "$post": { ".write": "auth != null" } }
+      }
+    }
+    """
+
+  /// The rule that keeps a client that is not signed in from writing at a path.
+  static func explanation(of path: String, in root: JSONValue) -> String? {
+    guard let rules = try? RuleSet(source: source), let before = try? Node(json: root) else {
+      return nil
+    }
+    let place = Path(wire: path)
+    let decision = rules.canWrite(
+      [place],
+      by: .nobody,
+      now: 0,
+      from: before,
+      to: before.setting(place, to: .leaf(.bool(true))),
+      explaining: true
+    )
+    guard !decision.isAllowed, let rule = decision.explanation.decisive else { return nil }
+    return "\(rule.rulePath) wants \(rule.expression)"
   }
 }

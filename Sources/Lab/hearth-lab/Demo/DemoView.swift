@@ -3,7 +3,6 @@ import Foundation
 import HearthLab
 import HearthProgram
 import NIOConcurrencyHelpers
-import RealtimeCore
 
 extension DemoFigures {
   /// The live pane: the measurements, the current scene, and whether all is well.
@@ -103,7 +102,7 @@ extension DemoFigures {
 /// The measurements and the current state of a demonstration.
 struct DemoFigures: Sendable {
   /// The outcome of a scene.
-  struct Outcome: Hashable, Sendable {
+  struct Outcome: Codable, Hashable, Sendable {
     let text: String
     let isRight: Bool
   }
@@ -170,45 +169,35 @@ struct DemoFigures: Sendable {
     return silence >= .seconds(2) ? silence : nil
   }
 
-  /// The figures for programs.
-  var json: JSONValue {
-    .object(
-      ("operations", .integer(operations)),
-      (
-        "latency",
-        .object(
-          ("count", .integer(Int64(latencies.count))),
-          ("p50", .integer(Int64(latencies.milliseconds(atPercentile: 50)))),
-          ("p99", .integer(Int64(latencies.milliseconds(atPercentile: 99))))
-        )
-      ),
-      ("attempts", .integer(Int64(attempts))),
-      ("retries", .integer(Int64(retries))),
-      ("pending", .integer(Int64(pending))),
-      ("connections", .integer(connections)),
-      ("revision", .integer(revision)),
-      ("checks", .integer(Int64(checks))),
-      ("posts", .integer(Int64(posts))),
-      ("stars", .integer(Int64(stars))),
-      ("violations", .array(violations.map { .string($0) })),
-      (
-        "scenes",
-        .array(
-          outcomes.map { .object(("text", .string($0.text)), ("right", .bool($0.isRight))) }
-        )
-      )
+  /// The result so far.
+  var result: DemoResult {
+    DemoResult(
+      operations: operations,
+      median: Int(latencies.milliseconds(atPercentile: 50)),
+      p99: Int(latencies.milliseconds(atPercentile: 99)),
+      checks: checks,
+      violations: violations,
+      outcomes: outcomes
     )
   }
+}
+
+/// The result of a demonstration, in a file for the process that reports it.
+struct DemoResult: Codable, Sendable {
+  let operations: Int64
+  /// How long a post took to another screen, in milliseconds.
+  let median: Int
+  let p99: Int
+  let checks: Int
+  let violations: [String]
+  let outcomes: [DemoFigures.Outcome]
 
   /// A summary in one line.
-  static func summary(_ json: JSONValue) -> String {
-    let count = json["violations"]?.elements?.count ?? 0
-    func milliseconds(_ name: String) -> Int64 { json["latency"]?[name]?.integer ?? 0 }
-    func number(_ name: String) -> Int { Int(json[name]?.integer ?? 0) }
-    return [
-      ProgressLine.count(number("operations"), "write"),
-      "write to screen p50 \(milliseconds("p50")) ms, p99 \(milliseconds("p99")) ms",
-      ProgressLine.count(number("checks"), "check"), ProgressLine.count(count, "violation"),
+  var summary: String {
+    [
+      ProgressLine.count(Int(operations), "write"),
+      "write to screen p50 \(median) ms, p99 \(p99) ms",
+      ProgressLine.count(checks, "check"), ProgressLine.count(violations.count, "violation"),
     ].joined(separator: ", ")
   }
 }

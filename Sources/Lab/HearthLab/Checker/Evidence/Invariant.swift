@@ -145,3 +145,15 @@ package enum Promise: String, Sendable, CaseIterable {
   case g12 = "G12"
   case g13 = "G13"
 }
+
+/// Wording for reports.
+enum Words {
+  /// A number with its noun, such as "1 fault" or "2 faults"; irregular plurals are passed in.
+  static func count(
+    _ number: some BinaryInteger,
+    _ name: String,
+    plural: String? = nil
+  ) -> String {
+    "\(number) \(number == 1 ? name : plural ?? "\(name)s")"
+  }
+}
