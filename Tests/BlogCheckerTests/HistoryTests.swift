@@ -85,7 +85,7 @@ struct HistoryTests {
     writer.append(.invoked(2, .star(post: "q")))
     writer.append(.answered(1, .ok(.integer(3))))
     writer.close()
-    let history = try HistoryReader.all(in: directory.path)
+    let history = try History(in: directory.path)
     let client = try #require(history.clients.first)
     #expect(client.operations.map(\.number) == [1, 2])
     #expect(client.operations[0].outcome == .ok(.integer(3)))
@@ -102,11 +102,11 @@ struct HistoryTests {
     let file = try #require(FileHandle(forWritingAtPath: path))
     try file.seekToEnd()
     try file.write(contentsOf: Data("{\"t\":5,\"k\":\"o".utf8))
-    #expect(try HistoryReader.client(at: path).operations.count == 1)
+    #expect(try ClientHistory(at: path).operations.count == 1)
     let next = try HistoryWriter(path: path, header: .make("a"))
     next.append(.answered(1, .ok(nil)))
     next.append(.ended)
-    let client = try HistoryReader.client(at: path)
+    let client = try ClientHistory(at: path)
     #expect(client.lives == 2)
     #expect(client.operations.first?.isAcknowledged == true)
     #expect(client.hasEnded)
@@ -129,7 +129,7 @@ struct HistoryTests {
         atomically: true,
         encoding: .utf8
       )
-      #expect(throws: HistoryError.self) { try HistoryReader.client(at: path) }
+      #expect(throws: HistoryError.self) { try ClientHistory(at: path) }
     }
   }
 }

@@ -161,18 +161,19 @@ struct ObserverTests {
 
   // MARK: The stream
 
+  private static let client = HTTPClient(
+    group: MultiThreadedEventLoopGroup.singleton,
+    trust: .system,
+    timeout: .seconds(30)
+  )
+
   private func send(
     _ method: String,
     _ path: String,
     _ body: String,
     to target: ConnectionTarget
   ) async throws {
-    let client = HTTPClient(
-      group: MultiThreadedEventLoopGroup.singleton,
-      trust: .system,
-      timeout: .seconds(30)
-    )
-    let answer = try await client.send(
+    let answer = try await Self.client.send(
       HTTPClientRequest(method, to: target, path: "\(path).json", body: Array(body.utf8))
     )
     #expect(answer.status == 200)
@@ -208,14 +209,7 @@ struct ObserverTests {
     let server = try await DatabaseServer.start(DatabaseServer.Options(socketPath: socket))
     let target = ConnectionTarget(unixSocket: socket, namespace: "hearth")
     try await send("PUT", "/a", "1", to: target)
-    let observer = StreamObserver(
-      client: HTTPClient(
-        group: MultiThreadedEventLoopGroup.singleton,
-        trust: .system,
-        timeout: .seconds(30)
-      ),
-      target: target
-    )
+    let observer = StreamObserver(client: Self.client, target: target)
     try await observer.start()
     try await send("PUT", "/b/c", "{\"d\": 2}", to: target)
     try await send("PATCH", "/", "{\"a\": null, \"b/c/d\": 3, \"b/e\": \"x\"}", to: target)
@@ -238,14 +232,7 @@ struct ObserverTests {
     let socket = directory.file("s")
     let first = try await DatabaseServer.start(DatabaseServer.Options(socketPath: socket))
     let target = ConnectionTarget(unixSocket: socket, namespace: "hearth")
-    let observer = StreamObserver(
-      client: HTTPClient(
-        group: MultiThreadedEventLoopGroup.singleton,
-        trust: .system,
-        timeout: .seconds(30)
-      ),
-      target: target
-    )
+    let observer = StreamObserver(client: Self.client, target: target)
     try await observer.start()
     try await send("PUT", "/a", "1", to: target)
     try await wait(for: observer) { $0.commitCount == 1 }
@@ -274,11 +261,7 @@ struct ObserverTests {
     let server = try await DatabaseServer.start(DatabaseServer.Options(port: 0))
     let port = try #require(server.port)
     let observer = StreamObserver(
-      client: HTTPClient(
-        group: MultiThreadedEventLoopGroup.singleton,
-        trust: .system,
-        timeout: .seconds(30)
-      ),
+      client: Self.client,
       target: ConnectionTarget(host: "127.0.0.1", port: port, namespace: "hearth")
     )
     await #expect(throws: HTTPClientError.self) { try await observer.start() }

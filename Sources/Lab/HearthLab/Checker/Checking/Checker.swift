@@ -3,27 +3,18 @@
 ///     let observer = try LogObserver(database)
 ///     observer.start()
 ///     // … the clients run; observer.serverCrashed(after:) whenever the server was killed …
-///     let checker = try Checker(history: directory, commits: try observer.finish())
+///     let history = try History(in: directory)
+///     let checker = Checker(history, commits: try observer.finish())
 ///     let report = checker.check()
 struct Checker: Sendable {
   private let evidence: Evidence
 
-  /// Reads the files that clients have written.
+  /// Creates a checker.
   ///
   /// - Parameters:
-  ///   - directory: The directory of the files, each named `CLIENT.jsonl`.
+  ///   - history: What clients have recorded.
   ///   - commits: What an observer saw of the database.
   ///   - options: What is tolerated, and the minimum that must have been done.
-  /// - Throws: ``HistoryError`` when a file cannot be read.
-  init(
-    history directory: String,
-    commits: CommitHistory,
-    options: CheckOptions = CheckOptions()
-  ) throws(HistoryError) {
-    self.init(try HistoryReader.all(in: directory), commits: commits, options: options)
-  }
-
-  /// Creates a checker of histories that have already been read.
   init(
     _ history: History,
     commits: CommitHistory,
@@ -62,12 +53,14 @@ struct Checker: Sendable {
         }
       }
     }
-    for index in invariants.indices {
+    let lines = invariants.indices.map { index in
       invariants[index].conclude()
-      tell(CheckReport.Line(invariants[index]))
+      let line = CheckReport.Line(invariants[index])
+      tell(line)
+      return line
     }
     return CheckReport(
-      lines: invariants.map { CheckReport.Line($0) },
+      lines: lines,
       activity: Activity(evidence),
       least: evidence.options.least
     )

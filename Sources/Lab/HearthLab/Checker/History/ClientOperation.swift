@@ -192,6 +192,15 @@ enum Outcome: Hashable, Sendable {
   /// The client cannot know whether it took effect.
   case unknown(String)
 
+  /// The name of the kind of outcome in a history.
+  var name: String {
+    switch self {
+    case .ok: "ok"
+    case .refused: "refused"
+    case .unknown: "unknown"
+    }
+  }
+
   var members: [JSONMember] {
     switch self {
     case .ok(let value): value.map { [JSONMember("value", $0)] } ?? []

@@ -103,14 +103,12 @@ struct ClientHistory: Sendable {
   func operation(_ number: Int64) -> ClientOperation? { positions[number].map { operations[$0] } }
 }
 
-/// Reads what clients have recorded.
-enum HistoryReader {
-  /// Reads the history of one client.
+extension ClientHistory {
+  /// Reads the history of a client; a partial line, left by a killed process, is skipped.
   ///
   /// - Parameter path: The file.
-  /// - Returns: The history; a partial line, left by a killed process, is skipped.
   /// - Throws: ``HistoryError`` when the file cannot be read, or a line is invalid.
-  static func client(at path: String) throws(HistoryError) -> ClientHistory {
+  init(at path: String) throws(HistoryError) {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw HistoryError("\(path) cannot be read")
     }
@@ -136,26 +134,27 @@ enum HistoryReader {
       }
     }
     do throws(HistoryError) {
-      return try ClientHistory(lines)
+      try self.init(lines)
     } catch {
       throw HistoryError("\(path): \(error)")
     }
   }
+}
 
+extension History {
   /// Reads the histories of all clients of a run.
   ///
   /// - Parameter directory: The directory of the files, each named `CLIENT.jsonl`.
-  /// - Returns: All histories.
   /// - Throws: ``HistoryError`` when one of them cannot be read.
-  static func all(in directory: String) throws(HistoryError) -> History {
+  init(in directory: String) throws(HistoryError) {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
       throw HistoryError("\(directory) cannot be read")
     }
     var clients: [ClientHistory] = []
     for name in names.sorted() where name.hasSuffix(".jsonl") {
-      clients.append(try client(at: "\(directory)/\(name)"))
+      clients.append(try ClientHistory(at: "\(directory)/\(name)"))
     }
-    return History(clients)
+    self.init(clients)
   }
 }
 

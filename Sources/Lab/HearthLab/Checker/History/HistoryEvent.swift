@@ -43,100 +43,73 @@ enum HistoryEvent: Hashable, Sendable {
     case died
   }
 
-  private enum Kind: String {
-    case header, invoke, ok, refused, unknown, shown, connection, view, screen, fault, server
-    case rules, sample, end, told, stalled, coalesced
-  }
-
-  private var kind: Kind {
-    switch self {
-    case .started: .header
-    case .invoked: .invoke
-    case .answered(_, .ok): .ok
-    case .answered(_, .refused): .refused
-    case .answered(_, .unknown): .unknown
-    case .shown: .shown
-    case .connection: .connection
-    case .finalView: .view
-    case .screen: .screen
-    case .fault: .fault
-    case .server: .server
-    case .rules: .rules
-    case .sample: .sample
-    case .told: .told
-    case .stalled: .stalled
-    case .coalesced: .coalesced
-    case .ended: .end
-    }
-  }
-
   /// The members of the line apart from its time.
   var members: [JSONMember] {
-    let details: [JSONMember]
-    switch self {
-    case .started(let header): details = header.members
-    case .invoked(let number, let intent):
-      details = [JSONMember("op", .integer(number))] + intent.members
-    case .answered(let number, let outcome):
-      details = [JSONMember("op", .integer(number))] + outcome.members
-    case .shown(let showing): details = showing.members
-    case .connection(let isUp): details = [JSONMember("up", .bool(isUp))]
-    case .finalView(let view): details = view.members
-    case .screen(let screen): details = screen.members
-    case .fault(let name, let target, let isOver):
-      details = [
-        JSONMember("name", .string(name)),
-        JSONMember("target", .string(target)),
-        JSONMember("over", .bool(isOver)),
-      ]
-    case .server(let change): details = [JSONMember("change", .string(change.rawValue))]
-    case .rules(let source): details = [JSONMember("source", .string(source))]
-    case .sample(let bytes, let descriptors, let p99):
-      details = [
-        JSONMember("rss", .integer(bytes)),
-        JSONMember("fds", .integer(descriptors)),
-        JSONMember("p99", .integer(p99)),
-      ]
-    case .told(let telling): details = telling.members
-    case .stalled(let microseconds), .coalesced(let microseconds):
-      details = [JSONMember("for", .integer(microseconds))]
-    case .ended: details = []
+    func member(_ name: String, _ number: Int64) -> JSONMember {
+      JSONMember(name, .integer(number))
     }
-    return [JSONMember("k", .string(kind.rawValue))] + details
+    let (kind, details): (String, [JSONMember]) =
+      switch self {
+      case .started(let header): ("header", header.members)
+      case .invoked(let number, let intent): ("invoke", [member("op", number)] + intent.members)
+      case .answered(let number, let outcome):
+        (outcome.name, [member("op", number)] + outcome.members)
+      case .shown(let showing): ("shown", showing.members)
+      case .told(let telling): ("told", telling.members)
+      case .connection(let isUp): ("connection", [JSONMember("up", .bool(isUp))])
+      case .finalView(let view): ("view", view.members)
+      case .screen(let screen): ("screen", screen.members)
+      case .fault(let name, let target, let isOver):
+        (
+          "fault",
+          [
+            JSONMember("name", .string(name)), JSONMember("target", .string(target)),
+            JSONMember("over", .bool(isOver)),
+          ]
+        )
+      case .server(let change): ("server", [JSONMember("change", .string(change.rawValue))])
+      case .rules(let source): ("rules", [JSONMember("source", .string(source))])
+      case .sample(let bytes, let descriptors, let p99):
+        ("sample", [member("rss", bytes), member("fds", descriptors), member("p99", p99)])
+      case .stalled(let microseconds): ("stalled", [member("for", microseconds)])
+      case .coalesced(let microseconds): ("coalesced", [member("for", microseconds)])
+      case .ended: ("end", [])
+      }
+    return [JSONMember("k", .string(kind))] + details
   }
 
   init(_ fields: HistoryFields) throws(HistoryError) {
-    let kind: Kind = try fields.choice("k")
-    switch kind {
-    case .header: self = .started(try HistoryHeader(fields))
-    case .invoke: self = .invoked(try fields.integer("op"), try Intent(fields))
-    case .ok: self = .answered(try fields.integer("op"), .ok(fields.value("value")))
-    case .refused:
+    switch try fields.text("k") {
+    case "header": self = .started(try HistoryHeader(fields))
+    case "invoke": self = .invoked(try fields.integer("op"), try Intent(fields))
+    case "ok": self = .answered(try fields.integer("op"), .ok(fields.value("value")))
+    case "refused":
       self = .answered(try fields.integer("op"), .refused(try fields.text("reason")))
-    case .unknown:
+    case "unknown":
       self = .answered(try fields.integer("op"), .unknown(try fields.text("reason")))
-    case .shown: self = .shown(try Showing(fields))
-    case .connection: self = .connection(isUp: try fields.bool("up"))
-    case .view: self = .finalView(try FinalView(fields))
-    case .screen: self = .screen(try CapturedScreen(fields))
-    case .fault:
+    case "shown": self = .shown(try Showing(fields))
+    case "connection": self = .connection(isUp: try fields.bool("up"))
+    case "view": self = .finalView(try FinalView(fields))
+    case "screen": self = .screen(try CapturedScreen(fields))
+    case "fault":
       self = .fault(
         name: try fields.text("name"),
         target: try fields.text("target"),
         isOver: try fields.bool("over")
       )
-    case .server: self = .server(try fields.choice("change"))
-    case .rules: self = .rules(source: try fields.text("source"))
-    case .sample:
+    case "server": self = .server(try fields.choice("change"))
+    case "rules": self = .rules(source: try fields.text("source"))
+    case "sample":
       self = .sample(
         residentBytes: try fields.integer("rss"),
         descriptors: try fields.integer("fds"),
         p99Microseconds: try fields.integer("p99")
       )
-    case .told: self = .told(try Telling(fields))
-    case .stalled: self = .stalled(microseconds: try fields.integer("for"))
-    case .coalesced: self = .coalesced(microseconds: try fields.integer("for"))
-    case .end: self = .ended
+    case "told": self = .told(try Telling(fields))
+    case "stalled": self = .stalled(microseconds: try fields.integer("for"))
+    case "coalesced": self = .coalesced(microseconds: try fields.integer("for"))
+    case "end": self = .ended
+    default: throw fields.missing("k")
     }
   }
 }

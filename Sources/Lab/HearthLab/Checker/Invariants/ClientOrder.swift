@@ -114,21 +114,15 @@ struct EventOrder: Invariant {
   private mutating func checkNumbers(of client: ClientHistory) {
     var last: [String: Int] = [:]
     for line in client.lines {
-      switch line.event {
-      case .started: last = [:]
-      case .shown(let showing):
-        let expected = (last[showing.view] ?? 0) + 1
-        findings.expect(
-          showing.order == expected,
-          at: "\(client.header.client), \(showing.view)",
-          otherwise: "event \(showing.order) came where \(expected) was due"
-        )
-        last[showing.view] = showing.order
-      case .invoked, .answered, .connection, .finalView, .screen, .fault, .server, .rules,
-        .sample, .told, .stalled, .coalesced,
-        .ended:
-        break
-      }
+      if case .started = line.event { last = [:] }
+      guard case .shown(let showing) = line.event else { continue }
+      let expected = (last[showing.view] ?? 0) + 1
+      findings.expect(
+        showing.order == expected,
+        at: "\(client.header.client), \(showing.view)",
+        otherwise: "event \(showing.order) came where \(expected) was due"
+      )
+      last[showing.view] = showing.order
     }
   }
 }

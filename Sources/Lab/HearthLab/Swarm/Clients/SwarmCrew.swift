@@ -149,21 +149,14 @@ package struct SwarmCrew: Sendable {
 
   private func pending() async -> Int {
     var count = 0
-    for user in users {
-      count += await withCheckedContinuation { continuation in
-        user.pending { continuation.resume(returning: $0) }
-      }
-    }
+    for user in users { count += await user.pending() }
     return count
   }
 
   private func views() async -> [String: [String]] {
     var all: [String: Set<String>] = [:]
     for user in users {
-      let digests = await withCheckedContinuation { continuation in
-        user.digests { continuation.resume(returning: $0) }
-      }
-      for (name, digest) in digests { all[name, default: []].insert(digest) }
+      for (name, digest) in await user.digests() { all[name, default: []].insert(digest) }
     }
     return all.mapValues { $0.sorted() }
   }
@@ -171,11 +164,7 @@ package struct SwarmCrew: Sendable {
   private func conclude() async -> SwarmTally {
     var sum = SwarmTally()
     for user in users {
-      sum.add(
-        await withCheckedContinuation { continuation in
-          user.conclude { continuation.resume(returning: $0) }
-        }
-      )
+      sum.add(await user.conclude())
       await user.leave()
     }
     return sum

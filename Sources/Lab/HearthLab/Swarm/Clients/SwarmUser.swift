@@ -145,27 +145,35 @@ final class SwarmUser: @unchecked Sendable {
     queue.async { [self] in self.bug = bug }
   }
 
-  /// Reports how much is under way: operations planned or unanswered, and writes not yet sent.
-  func pending(_ tell: @escaping @Sendable (Int) -> Void) {
-    queue.async { [self] in
-      let isReady = isConnected && views.values.allSatisfy { $0.shown != nil }
-      tell(plan.count + unanswered + pendingWrites + (isReady ? 0 : 1))
+  /// How much is under way: operations planned or unanswered, and writes not yet sent.
+  func pending() async -> Int {
+    await onQueue { user in
+      let isReady = user.isConnected && user.views.values.allSatisfy { $0.shown != nil }
+      return user.plan.count + user.unanswered + user.pendingWrites + (isReady ? 0 : 1)
     }
   }
 
-  /// Reports a digest of each view; the digests of equal views are equal.
-  func digests(_ tell: @escaping @Sendable ([String: String]) -> Void) {
-    queue.async { [self] in tell(views.mapValues { $0.finalView?.digest ?? "" }) }
+  /// A digest of each view; the digests of equal views are equal.
+  func digests() async -> [String: String] {
+    await onQueue { user in user.views.mapValues { $0.finalView?.digest ?? "" } }
   }
 
-  /// Records the final views and reports what was done.
-  func conclude(_ tell: @escaping @Sendable (SwarmTally) -> Void) {
-    queue.async { [self] in
-      for view in views.values.sorted(by: { $0.name < $1.name }) {
-        noteComments(in: view.name)
-        if let finalView = view.finalView { history.append(.finalView(finalView)) }
+  /// Records the final views, and returns what was done.
+  func conclude() async -> SwarmTally {
+    await onQueue { user in
+      for view in user.views.values.sorted(by: { $0.name < $1.name }) {
+        user.noteComments(in: view.name)
+        if let finalView = view.finalView { user.history.append(.finalView(finalView)) }
       }
-      tell(tally)
+      return user.tally
+    }
+  }
+
+  private func onQueue<Value: Sendable>(
+    _ body: @escaping @Sendable (SwarmUser) -> Value
+  ) async -> Value {
+    await withCheckedContinuation { continuation in
+      queue.async { continuation.resume(returning: body(self)) }
     }
   }
 

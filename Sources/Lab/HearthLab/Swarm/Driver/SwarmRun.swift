@@ -158,16 +158,14 @@ package struct SwarmRun: Sendable {
     let commits = try await stage.commits()
     var check = options.check
     check.least = least
+    let history = try History(in: options.histories)
+    let checker = Checker(history, commits: commits, options: check)
     var report = SwarmReport(
       settings: lasted,
-      check: try Checker(
-        history: options.histories,
-        commits: commits,
-        options: check
-      ).check { options.tell(.judged($0)) },
+      check: checker.check { options.tell(.judged($0)) },
       directory: options.directory
     )
-    report.timeline = SwarmTimeline(try HistoryReader.all(in: options.histories), from: start)
+    report.timeline = SwarmTimeline(history, from: start)
     report.tally = tally
     let use = await resources.value
     report.resources = use.trends
@@ -262,7 +260,7 @@ package struct SwarmRun: Sendable {
     } else {
       _ = await isQuiet(stage, until: .now.advanced(by: .seconds(60))) { _ in }
     }
-    try await injector.inject(try HistoryReader.all(in: options.histories))
+    try await injector.inject(try History(in: options.histories))
     #endif
   }
 
