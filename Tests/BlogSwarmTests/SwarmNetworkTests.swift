@@ -105,33 +105,36 @@ private func wait(_ condition: () async throws -> Bool) async throws -> Bool {
 
 @Suite("SwarmNetwork")
 struct SwarmNetworkTests {
-  @Test("A healthy network delivers in both directions")
-  func sound() async throws {
+  /// Runs a test with a network in front of an echo, and a client whose first text has returned.
+  private func withNetwork(
+    saying text: String = "x",
+    _ test: (SwarmNetwork, Echo, Client) async throws -> Void
+  ) async throws {
     let echo = try await Echo()
     let network = SwarmNetwork(to: echo.port)
     let client = try await Client(port: network.open(process: 0))
-    try await client.send("hello")
-    #expect(try await wait { try await client.text() == "hello" })
+    try await client.send(text)
+    #expect(try await wait { try await client.text() == text })
+    try await test(network, echo, client)
     await network.close()
     try await echo.close()
   }
 
+  @Test("A healthy network delivers in both directions")
+  func sound() async throws {
+    try await withNetwork(saying: "hello") { _, _, _ in }
+  }
+
   @Test("A deaf network delivers requests, drops the answers and then closes the connection")
   func deaf() async throws {
-    let echo = try await Echo()
-    let network = SwarmNetwork(to: echo.port)
-    let port = try await network.open(process: 0)
-    let client = try await Client(port: port)
-    try await client.send("one")
-    #expect(try await wait { try await client.text() == "one" })
-    try await network.set(.deaf, process: 0)
-    try await client.send("two")
-    #expect(try await wait { try await echo.texts() == ["onetwo"] })
-    try await network.set(.sound, process: 0)
-    #expect(try await wait { !client.isOpen })
-    #expect(try await client.text() == "one")
-    await network.close()
-    try await echo.close()
+    try await withNetwork(saying: "one") { network, echo, client in
+      try await network.set(.deaf, process: 0)
+      try await client.send("two")
+      #expect(try await wait { try await echo.texts() == ["onetwo"] })
+      try await network.set(.sound, process: 0)
+      #expect(try await wait { !client.isOpen })
+      #expect(try await client.text() == "one")
+    }
   }
 
   @Test("A partition closes the connections of one process only and rejects new ones")
@@ -156,50 +159,36 @@ struct SwarmNetworkTests {
     "Duplication replays a connection's bytes on a new connection and discards the answers"
   )
   func repetition() async throws {
-    let echo = try await Echo()
-    let network = SwarmNetwork(to: echo.port)
-    let client = try await Client(port: network.open(process: 0))
-    try await client.send("first ")
-    try await client.send("second")
-    #expect(try await wait { try await client.text() == "first second" })
-    #expect(try await network.repeatAll(process: 0) == 1)
-    #expect(try await wait { try await echo.texts() == ["first second", "first second"] })
-    #expect(try await wait { !client.isOpen })
-    #expect(try await client.text() == "first second")
-    await network.close()
-    try await echo.close()
+    try await withNetwork(saying: "first ") { network, echo, client in
+      try await client.send("second")
+      #expect(try await wait { try await client.text() == "first second" })
+      #expect(try await network.repeatAll(process: 0) == 1)
+      #expect(try await wait { try await echo.texts() == ["first second", "first second"] })
+      #expect(try await wait { !client.isOpen })
+      #expect(try await client.text() == "first second")
+    }
   }
 
   @Test("A slow network delivers bytes no faster than its rate")
   func slow() async throws {
-    let echo = try await Echo()
-    let network = SwarmNetwork(to: echo.port)
-    let client = try await Client(port: network.open(process: 0))
-    try await client.send("x")
-    #expect(try await wait { try await client.text() == "x" })
-    try await network.set(.slow(bytesPerSecond: 1_000), process: 0)
-    let start = ContinuousClock.now
-    try await client.send(String(repeating: "y", count: 500))
-    #expect(try await wait { try await client.text().count == 501 })
-    #expect(ContinuousClock.now - start >= .milliseconds(450))
-    await network.close()
-    try await echo.close()
+    try await withNetwork { network, _, client in
+      try await network.set(.slow(bytesPerSecond: 1_000), process: 0)
+      let start = ContinuousClock.now
+      try await client.send(String(repeating: "y", count: 500))
+      #expect(try await wait { try await client.text().count == 501 })
+      #expect(ContinuousClock.now - start >= .milliseconds(450))
+    }
   }
 
   @Test("A slow network preserves the order of bytes")
   func slowOrder() async throws {
-    let echo = try await Echo()
-    let network = SwarmNetwork(to: echo.port)
-    let client = try await Client(port: network.open(process: 0))
-    try await client.send("x")
-    #expect(try await wait { try await client.text() == "x" })
-    try await network.set(.slow(bytesPerSecond: 4_000_000), process: 0)
-    // More than one read takes at once: the last piece of each read is shorter than those before.
-    let text = (0..<120_000).map { String($0) }.joined(separator: " ")
-    try await client.send(text)
-    #expect(try await wait { try await client.text().count == text.count + 1 })
-    #expect(try await client.text() == "x" + text)
-    await network.close()
-    try await echo.close()
+    try await withNetwork { network, _, client in
+      try await network.set(.slow(bytesPerSecond: 4_000_000), process: 0)
+      // More than one read takes at once: the last piece of each read is shorter than those before.
+      let text = (0..<120_000).map { String($0) }.joined(separator: " ")
+      try await client.send(text)
+      #expect(try await wait { try await client.text().count == text.count + 1 })
+      #expect(try await client.text() == "x" + text)
+    }
   }
 }
