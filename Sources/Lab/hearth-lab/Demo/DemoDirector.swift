@@ -22,7 +22,6 @@ final class DemoDirector {
   private var random: SeededGenerator
   private var serial = 0
 
-  /// Makes a director.
   init(
     _ plan: DemoPlan,
     folder: DemoFolder,
@@ -71,7 +70,6 @@ final class DemoDirector {
     return DemoNemesis(plan, folder: folder, url: url, board: board, cable: cable)
   }
 
-  /// Whether the demonstration is over.
   var hasEnded: Bool { board.now.hasEnded }
 
   /// Directs the actors until the demonstration is over.

@@ -6,7 +6,6 @@ import RealtimeTransport
 
 /// The directory that contains everything of a demonstration and is removed with it.
 struct DemoFolder: Sendable {
-  /// The path of the directory.
   let directory: String
 
   /// Makes an empty directory that only this user may enter.
@@ -27,13 +26,10 @@ struct DemoFolder: Sendable {
     return DemoFolder(directory: path)
   }
 
-  /// The directory of the database.
   var data: String { "\(directory)/data" }
-  /// The socket of the server.
   var socket: String { "\(directory)/server" }
   /// The socket that leads to the server while the cable is plugged in.
   var cable: String { "\(directory)/cable" }
-  /// The socket of tmux.
   var tmux: String { "\(directory)/tmux" }
   /// The file with the port of the server.
   var port: String { "\(directory)/port" }
@@ -143,7 +139,6 @@ struct DemoProcesses {
     }
   }
 
-  /// Whether there are none.
   var isEmpty: Bool { servers.isEmpty && others.isEmpty }
 
   /// The processes to end next; servers only once there is no process left to restart them.

@@ -18,7 +18,6 @@ enum DemoHarm: Int, CaseIterable, Hashable, Sendable {
   /// Six people star the newest post at once.
   case race
 
-  /// The harm that a digit does.
   init?(_ digit: Character) {
     guard let number = digit.wholeNumberValue, let harm = DemoHarm(rawValue: number) else {
       return nil
@@ -87,7 +86,6 @@ final class DemoNemesis: Sendable {
     cable == nil ? [.race] : DemoHarm.allCases.filter { $0 != .cable || isCableUsed }
   }
 
-  /// Does something soon.
   func perform(_ harm: DemoHarm) {
     guard all.contains(harm) else { return }
     (harm == .race ? races : work).async { [self] in

@@ -194,7 +194,6 @@ enum DemoScene: CaseIterable, Hashable, Sendable {
   /// The server is killed.
   case kill
 
-  /// The title.
   var title: String {
     switch self {
     case .race: "Race on one star"

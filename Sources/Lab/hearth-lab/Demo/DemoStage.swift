@@ -6,7 +6,6 @@ import RealtimeCore
 
 /// A demonstration in several tmux terminals: sets it up, shows it, and removes it again.
 struct DemoStage {
-  /// The names of the actors.
   static let names = ["bob", "carol", "dave", "erin", "frank", "grace", "heidi", "ivan"]
 
   /// The name of a person who connects to the port and is not signed in.
@@ -181,7 +180,6 @@ struct DemoStage {
 
 /// The plan of a demonstration, stored in a file that its live pane reads.
 struct DemoPlan: Codable, Sendable {
-  /// A person at a terminal.
   struct Actor: Codable, Sendable {
     let name: String
     let pane: TmuxServer.Pane
@@ -233,7 +231,6 @@ struct DemoPlan: Codable, Sendable {
 protocol DemoTerminals: Sendable {
   /// Presses keys by their tmux names in several terminals, as nearly at once as possible.
   func press(_ keys: [String], in panes: [TmuxServer.Pane])
-  /// Types a text.
   func type(_ text: String, in pane: TmuxServer.Pane)
   /// The text of a terminal, one line per row; empty if the terminal is gone.
   func screen(of pane: TmuxServer.Pane) -> String

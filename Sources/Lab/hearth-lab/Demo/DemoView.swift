@@ -101,7 +101,6 @@ extension DemoFigures {
 
 /// The measurements and the current state of a demonstration.
 struct DemoFigures: Sendable {
-  /// The outcome of a scene.
   struct Outcome: Codable, Hashable, Sendable {
     let text: String
     let isRight: Bool
@@ -130,9 +129,7 @@ struct DemoFigures: Sendable {
   private(set) var agreedAt: ContinuousClock.Instant?
   /// When the server last answered.
   var answeredAt = ContinuousClock.now
-  /// The number of connections to the server.
   var connections: Int64 = 0
-  /// The revision of the last commit.
   var revision: Int64 = 0
   /// How often the database was checked.
   var checks = 0
@@ -169,7 +166,6 @@ struct DemoFigures: Sendable {
     return silence >= .seconds(2) ? silence : nil
   }
 
-  /// The result so far.
   var result: DemoResult {
     DemoResult(
       operations: operations,

@@ -4,7 +4,6 @@ import HearthProgram
 
 /// The tmux server of a demonstration, with all its terminals.
 struct TmuxServer: Sendable {
-  /// A terminal.
   struct Pane: Hashable, Sendable, Codable {
     /// Its identifier in tmux.
     let id: String
@@ -65,7 +64,6 @@ struct TmuxServer: Sendable {
     run(words.dropLast())
   }
 
-  /// Types a text.
   func type(_ text: String, in pane: Pane) {
     run(["send-keys", "-t", pane.id, "-l", text])
   }

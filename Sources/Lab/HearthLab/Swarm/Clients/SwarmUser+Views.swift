@@ -39,7 +39,6 @@ extension SwarmUser {
     )
   }
 
-  /// Starts to follow a list.
   func look(at view: SwarmView) {
     guard views[view.name] == nil else { return }
     views[view.name] = view
@@ -220,11 +219,8 @@ extension SwarmUser {
 
 /// One list that a user follows, and what it shows.
 struct SwarmView {
-  /// The name of the view in a history.
   let name: String
-  /// The path of the list.
   let path: String
-  /// The query that the view observes.
   let query: DatabaseQuery
   /// The child that determines the order, unless it is the key.
   var orderedBy: String?

@@ -56,7 +56,6 @@ final class SwarmUser: @unchecked Sendable {
   /// The presence that the user announces to the others.
   private let presence: EphemeralValue?
 
-  /// A comment that the user has written.
   struct OwnComment: Hashable {
     let post: PostID
     let key: String
@@ -135,7 +134,6 @@ final class SwarmUser: @unchecked Sendable {
     }
   }
 
-  /// Stops starting operations.
   func finish() {
     queue.async { [self] in plan = [] }
   }

@@ -128,7 +128,6 @@ struct BugInjector: Sendable {
     throw SwarmProblem("nothing was refused")
   }
 
-  /// Fills the memory of the server.
   private func fillMemory() async throws {
     let block = JSONValue.string(String(repeating: "x", count: 4_000_000))
     for number in 0..<60 { try await admin.put(block, at: "/ballast/\(number)") }

@@ -62,7 +62,6 @@ actor CrewProcess {
     child?.tell(order.line)
   }
 
-  /// Sends a signal to the process.
   func send(_ signal: Int32) {
     child?.send(signal)
   }

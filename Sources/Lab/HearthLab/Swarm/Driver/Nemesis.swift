@@ -157,6 +157,5 @@ struct Nemesis: Sendable {
 }
 
 extension PlannedFault {
-  /// How long the fault lasts.
   var duration: Duration { .microseconds(lasting) }
 }

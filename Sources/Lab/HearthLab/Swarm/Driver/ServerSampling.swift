@@ -159,7 +159,6 @@ struct ResourceWatch: Sendable {
 
 /// The resources that the processes of a run used.
 struct ResourceUse: Sendable {
-  /// The trend of each quantity.
   var trends: [ResourceTrend]
   /// The mean memory of a client process, in MB.
   var clientMemory: [ResourceTrend.Sample]

@@ -230,7 +230,6 @@ package actor SwarmCluster {
     }
   }
 
-  /// The state of each server.
   var states: [ServerState] {
     get async {
       let (leader, frozen) = attention.withLockedValue { ($0.leader, $0.frozen) }

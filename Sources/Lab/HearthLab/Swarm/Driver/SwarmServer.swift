@@ -5,9 +5,7 @@ private import RealtimeCore
 actor SwarmServer {
   /// Where the server stores its files.
   struct Files: Sendable {
-    /// The directory of the run.
     let directory: String
-    /// The file with the rules.
     let rules: String
     /// The program to run as the server; nil for `hearth`.
     var program: String?
@@ -19,9 +17,7 @@ actor SwarmServer {
     /// How long the server may be without clients before it ends.
     var idleSeconds = 60
 
-    /// The directory of the database.
     var data: String { sharing == nil ? "\(directory)/data" : "\(directory)/\(name)" }
-    /// The file that the server logs to.
     var log: String { "\(directory)/\(name).log" }
     /// The file that records how far the commit log has been read.
     var logMark: String { "\(directory)/log-mark" }
@@ -143,7 +139,6 @@ actor SwarmServer {
     }
   }
 
-  /// Sends a signal to the process.
   func send(_ signal: Int32) { process?.send(signal) }
 
   /// Notes for the observer that clients may have lost the server although it did not end.

@@ -15,7 +15,6 @@ enum Launch {
   /// A program that cannot be started.
   struct Failure: Error, CustomStringConvertible {
     let program: String
-    /// The system's reason.
     let reason: String
 
     var description: String { "\(program): \(reason)" }

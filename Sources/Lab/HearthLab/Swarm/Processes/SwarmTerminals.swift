@@ -128,7 +128,6 @@ struct SwarmTerminals: Sendable {
     return CapturedScreen.Row(title: title, stars: stars)
   }
 
-  /// Closes the terminals.
   func close() async {
     _ = tmux(["kill-server"])
   }

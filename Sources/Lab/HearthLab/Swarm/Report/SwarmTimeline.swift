@@ -2,13 +2,10 @@
 struct SwarmTimeline: Sendable {
   /// Operations that ended in one interval of time.
   struct Slice: Hashable, Sendable {
-    /// When the interval begins.
     var start: Double
     /// How long it lasts.
     var length: Double
-    /// The number of operations that were acknowledged.
     var acknowledged = 0
-    /// The number of operations that were refused.
     var refused = 0
     /// The number of operations that began in the interval and ended without an answer.
     var unknown = 0
@@ -18,7 +15,6 @@ struct SwarmTimeline: Sendable {
 
   /// One acknowledged operation.
   struct Dot: Hashable, Sendable {
-    /// When it began.
     var at: Double
     /// How long it took, in milliseconds.
     var milliseconds: Double
@@ -28,15 +24,12 @@ struct SwarmTimeline: Sendable {
   struct Band: Hashable, Sendable {
     /// The name of the fault, as in the options.
     var name: String
-    /// When it began.
     var start: Double
-    /// When it was over.
     var end: Double
   }
 
   /// A measurement of the server.
   struct Look: Hashable, Sendable {
-    /// When it was made.
     var at: Double
     /// Its memory in MB.
     var megabytes: Double
@@ -62,7 +55,6 @@ struct SwarmTimeline: Sendable {
   /// The mean memory of a client process, in MB.
   var clientMemory: [ResourceTrend.Sample] = []
 
-  /// Creates an empty timeline.
   init() {}
 
   /// Assembles the timeline from what everybody has recorded.
