@@ -356,34 +356,3 @@ struct DeliveryTracker {
     )
   }
 }
-
-extension Intent {
-  /// The paths at which a client shows its own write until the server has answered.
-  var coveredPaths: [Path] {
-    switch self {
-    case .post(let post, _, _), .editPost(let post, _, _), .star(let post), .unstar(let post),
-      .starAs(let post, _), .editOther(let post, _):
-      [Path([.posts, ChildKey(post)])]
-    case .deletePost(let post):
-      [Path([.posts, ChildKey(post)]), Path([.postComments, ChildKey(post)])]
-    case .comment(let post, let comment, _), .deleteComment(let post, let comment):
-      [CommentKey(post: post, comment: comment).path]
-    case .increment, .read, .administer: []
-    }
-  }
-
-  /// The path of the post or comment that the operation creates, or nil.
-  var createdPath: Path? {
-    switch self {
-    case .post, .comment: coveredPaths.first
-    case .editPost, .deletePost, .deleteComment, .star, .unstar, .increment, .read, .starAs,
-      .editOther, .administer:
-      nil
-    }
-  }
-
-  /// The path at which the operation changes something, or nil.
-  var writtenPath: Path? {
-    if case .increment(let path, _) = self { Path(wire: path) } else { coveredPaths.first }
-  }
-}

@@ -1,25 +1,5 @@
 import RealtimeCore
 
-/// A read that was answered.
-struct AnsweredRead: Sendable {
-  let operation: ClientOperation
-  let path: Path
-  let server: String?
-  let node: Node
-  let hash: String
-
-  init?(_ operation: ClientOperation) {
-    guard case .read(let path, let server) = operation.intent,
-      case .ok(let value) = operation.outcome, let node = try? Node(json: value ?? .null)
-    else { return nil }
-    self.operation = operation
-    self.path = Path(wire: path)
-    self.server = server
-    self.node = node
-    hash = node.isEmpty ? PathVersions.States.nothing : node.hash
-  }
-}
-
 /// Compares what clients read, at whichever server, with what was acknowledged and seen before.
 ///
 /// A read returns a state of its path. That state was replaced by a later commit, or is the last

@@ -96,3 +96,13 @@ enum Blocking {
     }
   }
 }
+
+/// Why a swarm, or a part of it, cannot be carried out.
+package struct SwarmProblem: Error, Hashable, CustomStringConvertible {
+  /// What is wrong.
+  package let description: String
+
+  init(_ description: String) {
+    self.description = description
+  }
+}

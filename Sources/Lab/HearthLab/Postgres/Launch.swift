@@ -1,15 +1,5 @@
 import Foundation
 
-/// Why a swarm, or a part of it, cannot be carried out.
-package struct SwarmProblem: Error, Hashable, CustomStringConvertible {
-  /// What is wrong.
-  package let description: String
-
-  init(_ description: String) {
-    self.description = description
-  }
-}
-
 /// Starts programs that inherit nothing from this one apart from what they are given.
 enum Launch {
   /// A program that cannot be started.
