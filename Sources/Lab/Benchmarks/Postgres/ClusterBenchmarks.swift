@@ -12,7 +12,12 @@ struct ClusterBenchmarks {
   let environment: BenchmarkEnvironment
 
   var all: [Benchmark] {
-    [true, false].flatMap { [put(redirects: $0), firstValue(redirects: $0)] } + [spread]
+    [true, false].flatMap {
+      [
+        elsewhere("put", redirects: $0, puts(to:of:)),
+        elsewhere("first-value", redirects: $0, firstValues(from:of:)),
+      ]
+    } + [spread]
       + [2, 3].flatMap { servers in
         [true, false].flatMap { follows in
           LeaderFigure.allCases.map { fanOut(over: servers, follows: follows, $0) }
@@ -91,19 +96,28 @@ struct ClusterBenchmarks {
 
   // MARK: Clients of another server
 
-  /// A REST write to a server that redirects it to another one, or forwards it.
-  private func put(redirects: Bool) -> Benchmark {
+  /// What a client asks of a server that redirects it to another one, or forwards what it asks.
+  ///
+  /// - Parameters:
+  ///   - name: What it asks.
+  ///   - redirects: Whether the server redirects it.
+  ///   - prepare: Prepares to ask one of two servers.
+  /// - Returns: The benchmark, beside asking the leader.
+  private func elsewhere(
+    _ name: String,
+    redirects: Bool,
+    _ prepare: @escaping (KeyPath<Pair, Int>, Pair) throws -> Benchmark.Pass
+  ) -> Benchmark {
     let postgres = SharedPostgres(in: environment)
+    func pair() throws -> Pair { try Pair(postgres, redirects, in: environment) }
     return Benchmark(
-      "postgres/\(redirects ? "redirected" : "forwarded")-put",
-      against: Yardstick(
-        "at the leader",
-        prepare: { try puts(to: \.leader, of: try Pair(postgres, redirects, in: environment)) }
-      ),
-      prepare: { try puts(to: \.other, of: try Pair(postgres, redirects, in: environment)) }
+      "postgres/\(redirects ? "redirected" : "forwarded")-\(name)",
+      against: Yardstick("at the leader", prepare: { try prepare(\.leader, try pair()) }),
+      prepare: { try prepare(\.other, try pair()) }
     )
   }
 
+  /// REST writes.
   private func puts(to server: KeyPath<Pair, Int>, of pair: Pair) throws -> Benchmark.Pass {
     let bodies = try [true, false].map { isStarred in
       let post = try BlogWire.post(0, by: HearthServer.name(0), isStarred: isStarred)
@@ -138,24 +152,7 @@ struct ClusterBenchmarks {
     return String(location[slash...])
   }
 
-  /// Connecting to a server that redirects the connection to another one, or forwards it, up to the
-  /// first value.
-  private func firstValue(redirects: Bool) -> Benchmark {
-    let postgres = SharedPostgres(in: environment)
-    return Benchmark(
-      "postgres/\(redirects ? "redirected" : "forwarded")-first-value",
-      against: Yardstick(
-        "at the leader",
-        prepare: {
-          try firstValues(from: \.leader, of: try Pair(postgres, redirects, in: environment))
-        }
-      ),
-      prepare: {
-        try firstValues(from: \.other, of: try Pair(postgres, redirects, in: environment))
-      }
-    )
-  }
-
+  /// Connecting, up to the first value.
   private func firstValues(
     from server: KeyPath<Pair, Int>,
     of pair: Pair

@@ -128,16 +128,8 @@ extension TerminalBenchmarks {
   var searching: [Benchmark] {
     /// Text that eleven posts contain, none of them loaded.
     let query = "telling: 4242"
-    func blog() throws -> (TerminalHome, TerminalProgram) {
-      let home = try TerminalHome(environment)
-      try home.write(100_000)
-      let program = try home.start()
-      try program.wait(for: SampleBlog.title(99_999))
-      program.settle()
-      return (home, program)
-    }
     func letters(_ query: String?) throws -> Benchmark.Pass {
-      let (home, program) = try blog()
+      let (home, program) = try reader(of: 100_000)
       return {
         defer { withExtendedLifetime(home) {} }
         var times: [Duration] = []
@@ -167,7 +159,7 @@ extension TerminalBenchmarks {
     }
     return [
       Benchmark("terminal/search/100k", aims: [.atMost(.time(.seconds(5)))]) {
-        let (home, program) = try blog()
+        let (home, program) = try reader(of: 100_000)
         return {
           defer { withExtendedLifetime(home) {} }
           program.forget()
@@ -188,6 +180,19 @@ extension TerminalBenchmarks {
     ]
   }
 
+  /// A program that shows the newest of this many posts.
+  private func reader(
+    of count: Int,
+    on kind: String = "xterm-256color"
+  ) throws -> (home: TerminalHome, program: TerminalProgram) {
+    let home = try TerminalHome(environment, terminal: kind)
+    try home.write(count)
+    let program = try home.start()
+    try program.wait(for: SampleBlog.title(count - 1))
+    program.settle()
+    return (home, program)
+  }
+
   /// A program that echoes what is typed.
   private func echo() throws -> TerminalProgram {
     let command = "stty raw -echo && echo ready && exec cat"
@@ -201,10 +206,7 @@ extension TerminalBenchmarks {
     inBlogOf count: Int,
     until moment: @escaping (TerminalProgram.Paint) -> Duration
   ) throws -> Benchmark.Pass {
-    let home = try TerminalHome(environment)
-    try home.write(count)
-    let program = try home.start()
-    try program.wait(for: SampleBlog.title(count - 1))
+    let (home, program) = try reader(of: count)
     let pass = typing(keys, into: program, until: moment)
     return {
       defer { withExtendedLifetime(home) {} }
@@ -285,11 +287,7 @@ extension TerminalBenchmarks {
     _ change: @escaping (TerminalHome, TerminalProgram, _ round: Int) throws -> Void
   ) -> Benchmark {
     Benchmark(name, aims: [.atMost(.memory(most))]) {
-      let home = try TerminalHome(environment, terminal: kind)
-      try home.write(100)
-      let program = try home.start()
-      try program.wait(for: SampleBlog.title(99))
-      program.settle()
+      let (home, program) = try reader(of: 100, on: kind)
       var round = 0
       return {
         program.forget()
@@ -306,11 +304,8 @@ extension TerminalBenchmarks {
   /// Every thirty seconds the program measures the server's response time; nothing else happens.
   var idle: Benchmark {
     Benchmark("terminal/idle", aims: [.atMost(.time(.milliseconds(10)))]) {
-      let home = try TerminalHome(environment)
-      try home.write(100)
-      let program = try home.start()
-      try program.wait(for: SampleBlog.title(99))
-      program.settle()
+      let (home, program) = try reader(of: 100)
+      defer { withExtendedLifetime(home) {} }
       let before = program.ticks
       program.rest(for: .seconds(20))
       let time = ProcessorTime.duration(ofTicks: program.ticks - before)
@@ -329,11 +324,7 @@ extension TerminalBenchmarks {
       ("anonymous", 16 << 20, { ResidentMemory.anonymousBytes(of: String($0.id)) }),
     ].map { (name: String, most: Int, count: @escaping (TerminalProgram) -> Int) in
       Benchmark("terminal/memory/\(name)", aims: [.atMost(.memory(most))]) {
-        let home = try TerminalHome(environment)
-        try home.write(1_000)
-        let program = try home.start()
-        try program.wait(for: SampleBlog.title(999))
-        program.settle()
+        let (home, program) = try reader(of: 1_000)
         for _ in 0..<60 {
           program.type(" ")
           program.read(for: .milliseconds(30))
