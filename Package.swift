@@ -470,14 +470,6 @@ let package = Package(
       ]
     ),
     suite(
-      "TranscriptTests",
-      [
-        "RealtimeCore", "RealtimeServer",
-        product("NIOConcurrencyHelpers", "swift-nio"),
-        product("NIOPosix", "swift-nio"),
-      ]
-    ),
-    suite(
       "AdminSDKTests",
       [
         "HearthLab", "PostgresTestSupport", "RealtimeServer", "TLSTestSupport",

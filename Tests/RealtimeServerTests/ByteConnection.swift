@@ -74,7 +74,7 @@ final class ByteConnection: Sendable {
     }
   }
 
-  deinit { channel.close(promise: nil) }
+  deinit { cut() }
 
   func send(_ bytes: [UInt8]) { channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil) }
 
@@ -88,16 +88,19 @@ final class ByteConnection: Sendable {
   /// Closes the connection, unless the other end has done so.
   func close() async { try? await channel.close() }
 
+  /// Closes the connection without waiting.
+  func cut() { channel.close(promise: nil) }
+
   /// Reads what a closure finds at the start of the received bytes, once it finds it.
   ///
   /// - Parameters:
   ///   - atEnd: Whether to wait until the other end has closed.
   ///   - parse: Returns what it has found and how many bytes that took, or nil to wait for more.
-  /// - Throws: `Closed` or `DeadlinePassed`.
+  /// - Throws: `Closed`, `DeadlinePassed` or what the closure throws.
   /// - Returns: What was found; its bytes are consumed.
   func take<Value: Sendable>(
     atEnd: Bool = false,
-    _ parse: @escaping @Sendable ([UInt8]) -> (Value, Int)?
+    _ parse: @escaping @Sendable ([UInt8]) throws -> (Value, Int)?
   ) async throws -> Value {
     while true {
       let promise = channel.eventLoop.makePromise(of: Void.self)
@@ -106,14 +109,17 @@ final class ByteConnection: Sendable {
       }
       let state = state
       let value = try await channel.eventLoop.submit { () throws -> Value? in
-        if !atEnd || state.value.isClosed, let (value, count) = parse(state.value.bytes) {
-          state.value.bytes.removeFirst(count)
+        do {
+          let isDue = !atEnd || state.value.isClosed
+          if isDue, let (value, count) = try parse(state.value.bytes) {
+            state.value.bytes.removeFirst(count)
+            promise.succeed(())
+            return value
+          }
+          if state.value.isClosed { throw Closed() }
+        } catch {
           promise.succeed(())
-          return value
-        }
-        if state.value.isClosed {
-          promise.succeed(())
-          throw Closed()
+          throw error
         }
         state.value.waiter = promise
         return nil

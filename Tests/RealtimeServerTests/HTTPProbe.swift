@@ -18,6 +18,9 @@ final class HTTPProbe: Sendable {
   /// Closes the connection, unless the other end has done so.
   func close() async { await connection.close() }
 
+  /// Closes the connection without waiting.
+  func cut() { connection.cut() }
+
   /// Sends a request and reads the response.
   func request(
     _ method: String,
@@ -29,14 +32,16 @@ final class HTTPProbe: Sendable {
     return try await answer(hasBody: method != "HEAD")
   }
 
+  /// A request, to localhost unless a line names another host.
   static func text(
     _ method: String,
     _ target: String,
     _ body: String? = nil,
     lines: [String] = []
   ) -> String {
-    var text = (["\(method) \(target) HTTP/1.1", "Host: localhost"] + lines)
-      .joined(separator: "\r\n")
+    let isElsewhere = lines.contains { $0.lowercased().hasPrefix("host:") }
+    let hosts = isElsewhere ? [] : ["Host: localhost"]
+    var text = (["\(method) \(target) HTTP/1.1"] + hosts + lines).joined(separator: "\r\n")
     if let body { text += "\r\nContent-Length: \(body.utf8.count)" }
     return text + "\r\n\r\n" + (body ?? "")
   }

@@ -1,26 +1,22 @@
 /// A response as an HTTP client reads it.
 struct HTTPProbeAnswer: Sendable {
   let status: Int
-  /// The header lines by their names in lowercase.
+  /// The values of the header lines by their names in lowercase; several of a name are joined.
   let lines: [String: String]
   let body: String
 
   /// Parses a complete response, and returns its length in bytes; nil when bytes are missing.
   static func parse(_ bytes: [UInt8], hasBody: Bool) -> (HTTPProbeAnswer, Int)? {
-    let separator = Array("\r\n\r\n".utf8)
-    guard bytes.count >= 4,
-      let end = (0...(bytes.count - 4)).first(where: {
-        bytes[$0..<($0 + 4)].elementsEqual(separator)
-      })
-    else { return nil }
+    let end = bytes.indices.dropLast(3).first { bytes[$0...].starts(with: "\r\n\r\n".utf8) }
+    guard let end else { return nil }
     let head = String(decoding: bytes[..<end], as: UTF8.self)
     var lines: [String: String] = [:]
     let texts = head.split(separator: "\r\n")
     for line in texts.dropFirst() {
       let parts = line.split(separator: ":", maxSplits: 1)
-      guard let name = parts.first else { continue }
-      lines[name.lowercased()] =
-        parts.count > 1 ? String(parts[1].drop { $0 == " " }) : ""
+      let value = parts.count > 1 ? String(parts[1].drop { $0 == " " }) : ""
+      let name = parts[0].lowercased()
+      lines[name] = lines[name].map { $0 + ", " + value } ?? value
     }
     let words = (texts.first ?? "").split(separator: " ")
     let status = words.count > 1 ? Int(words[1]) ?? 0 : 0

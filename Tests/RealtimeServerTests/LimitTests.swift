@@ -229,8 +229,8 @@ struct LimitTests {
       counted.send(parts.1)
       let fragmented = try await RawWebSocket(server.address)
       _ = try await fragmented.next()
-      fragmented.send(frame: 0x01, Array(parts.0.utf8))
-      fragmented.send(frame: 0x80, Array(parts.1.utf8))
+      fragmented.send(1, Array(parts.0.utf8), isFinal: false)
+      fragmented.send(0, Array(parts.1.utf8))
       for client in [counted, fragmented] {
         let status = isFine ? "ok" : "too_big"
         #expect(try await client.next().contains(#""r":1,"b":{"s":"\#(status)""#))

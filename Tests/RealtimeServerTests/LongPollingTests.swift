@@ -181,7 +181,7 @@ struct LongPollingTests {
     #expect(try await socket.next().contains(#""r":4,"b":{"s":"ok""#))
     #expect(try await value(server, "/gone.json") == "null")
     #expect(try await value(server, "/a.json") == "4")
-    socket.send(frame: 0x88, [])
+    socket.send(8, [])
     try await expect(server, "/gone.json", "true")
     await server.stop()
   }
@@ -194,7 +194,7 @@ struct LongPollingTests {
     for _ in 0..<2 {
       let socket = try await RawWebSocket(server.address, target: "/.ws?v=5&s=\(session)")
       #expect(try await socket.next().contains(#""t":"a""#))
-      socket.send(frame: 0x88, [])
+      socket.send(8, [])
       _ = try await socket.closeCode()
     }
     let unknown = try await RawWebSocket(server.address, target: "/.ws?v=5&s=x")

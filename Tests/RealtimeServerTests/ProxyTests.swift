@@ -98,7 +98,7 @@ struct ProxyTests {
       let server = try await start(advertising: advertised)
       let proxy = try Nginx(port: try #require(server.port))
       let socket = try await proxy.connect {
-        try await RawWebSocket($0, host: advertised ?? "127.0.0.1:8000")
+        try await RawWebSocket($0, lines: ["Host: \(advertised ?? "127.0.0.1:8000")"])
       }
       #expect(try await socket.next().contains(#""h":"\#(host)""#))
       socket.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"a","d":1}}}"#)

@@ -1,97 +1,151 @@
+import NIOConcurrencyHelpers
 import RealtimeTransport
 
-/// A WebSocket that sends exactly the given frames, and reads only when told to.
+/// A WebSocket client written from RFC 6455 alone, which sends and exposes single frames, and reads
+/// only when told to.
 final class RawWebSocket: Sendable {
-  private let connection: ByteConnection
+  struct Frame: Sendable, Equatable {
+    var opcode: UInt8
+    var payload: [UInt8]
+  }
 
-  /// Connects and requests a WebSocket upgrade.
+  /// The server broke the rules of the RFC.
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
+  }
+
+  /// The sizes of the last message's segments in UTF-16 code units; one element if it was not
+  /// segmented.
+  var lastSegments: [Int] { segments.withLockedValue { $0 } }
+
+  private let connection: ByteConnection
+  private let segments = NIOLockedValueBox<[Int]>([])
+
+  /// Opens a WebSocket.
   init(
     _ address: ListenAddress,
     target: String = "/.ws?v=5",
-    host: String = "localhost"
+    lines: [String] = []
   ) async throws {
     connection = try await ByteConnection(address)
-    let lines = [
-      "GET \(target) HTTP/1.1", "Host: \(host)", "Upgrade: websocket", "Connection: Upgrade",
-      "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAECAwQFBgcICQoLDA0ODw==", "", "",
-    ]
-    send(bytes: Array(lines.joined(separator: "\r\n").utf8))
-    let head = try await connection.take { bytes -> (String, Int)? in
-      let end = Array("\r\n\r\n".utf8)
-      guard bytes.count >= 4,
-        let start = (0...(bytes.count - 4)).first(where: {
-          bytes[$0..<($0 + 4)].elementsEqual(end)
-        })
-      else { return nil }
-      return (String(decoding: bytes[..<start], as: UTF8.self), start + 4)
-    }
-    guard head.hasPrefix("HTTP/1.1 101 ") else { throw ByteConnection.Closed() }
+    connection.send(Array(Self.request(target, lines: lines).utf8))
+    let answer = try await connection.take { HTTPProbeAnswer.parse($0, hasBody: false) }
+    guard answer.status == 101,
+      answer.lines["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="
+    else { throw Failure(description: "the handshake was answered with \(answer)") }
   }
 
+  /// The request that opens a WebSocket, with the key from the RFC's own example.
+  static func request(_ target: String, lines: [String]) -> String {
+    let isPlain = !lines.contains { $0.lowercased().hasPrefix("connection:") }
+    let upgrade = [
+      "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+      "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+    ]
+    return HTTPProbe.text(
+      "GET",
+      target,
+      lines: (isPlain ? ["Connection: Upgrade"] : []) + lines + upgrade
+    )
+  }
+
+  /// Sends one frame.
+  func send(_ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true) {
+    connection.send(Self.bytes(opcode, payload, isFinal: isFinal))
+  }
+
+  /// Sends a text frame.
+  func send(_ text: String) { send(1, Array(text.utf8)) }
+
+  /// Sends bytes that need not be a frame.
   func send(bytes: [UInt8]) { connection.send(bytes) }
 
-  /// Sends a text frame, masked with zeros.
-  func send(_ text: String) { send(frame: 0x81, Array(text.utf8)) }
-
-  /// Sends a frame with the given first byte.
-  func send(frame first: UInt8, _ payload: [UInt8], isMasked: Bool = true) {
-    let mask: UInt8 = isMasked ? 0x80 : 0
-    var bytes = [first]
+  /// One frame in a client's encoding; long ones are masked with zeros, which takes no time.
+  static func bytes(_ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true) -> [UInt8] {
+    var bytes = [opcode | (isFinal ? 0x80 : 0)]
     switch payload.count {
-    case 0...125: bytes.append(mask | UInt8(payload.count))
+    case 0...125: bytes.append(0x80 | UInt8(payload.count))
     case 126...0xFFFF:
-      bytes += [mask | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
+      bytes += [0x80 | 126, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
     default:
-      bytes.append(mask | 127)
+      bytes.append(0x80 | 127)
       bytes += (0..<8).map { UInt8(truncatingIfNeeded: payload.count >> (56 - 8 * $0)) }
     }
-    send(bytes: bytes + (isMasked ? [0, 0, 0, 0] : []) + payload)
+    if payload.count > 1_024 { return bytes + [0, 0, 0, 0] + payload }
+    let mask: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
+    return bytes + mask + payload.enumerated().map { $1 ^ mask[$0 & 3] }
   }
 
+  /// Stops or resumes reading.
   func setReading(_ isReading: Bool) async throws { try await connection.setReading(isReading) }
 
-  /// The next message, reassembled if it was split into frames.
-  func next() async throws -> String {
-    let first = try await frame()
-    guard first.count <= 6, let count = Int(first), count > 0 else { return first }
-    var text = ""
-    for _ in 0..<count { text += try await frame() }
-    return text
+  /// Receives one frame.
+  func frame() async throws -> Frame {
+    try await connection.take { try Self.frame($0[...]) }
   }
 
-  /// The payload of the next text frame; throws when the connection ends.
-  private func frame() async throws -> String {
-    try await connection.take { bytes -> (String, Int)? in
-      guard bytes.count >= 2 else { return nil }
-      var start = 2
-      var count = Int(bytes[1])
-      let extra = count == 126 ? 2 : count == 127 ? 8 : 0
-      guard bytes.count >= 2 + extra else { return nil }
-      if extra > 0 { count = bytes[2..<(2 + extra)].reduce(0) { $0 << 8 | Int($1) } }
-      start += extra
-      guard bytes.count >= start + count else { return nil }
-      let text = String(decoding: bytes[start..<(start + count)], as: UTF8.self)
-      return (bytes[0] & 0x0F == 8 ? "closed" : text, start + count)
+  /// The frame at the start of some bytes, which a server must not mask, fragment or mark, and its
+  /// length.
+  private static func frame(_ bytes: ArraySlice<UInt8>) throws -> (Frame, Int)? {
+    let start = bytes.startIndex
+    guard bytes.count >= 2 else { return nil }
+    guard bytes[start] & 0xF0 == 0x80, bytes[start + 1] & 0x80 == 0 else {
+      throw Failure(description: "a frame begins with \(bytes.prefix(2))")
     }
+    var length = Int(bytes[start + 1])
+    var head = 2
+    if length >= 126 {
+      head += length == 126 ? 2 : 8
+      guard bytes.count >= head else { return nil }
+      length = bytes[(start + 2)..<(start + head)].reduce(0) { $0 << 8 | Int($1) }
+    }
+    guard bytes.count >= head + length else { return nil }
+    let payload = Array(bytes[(start + head)..<(start + head + length)])
+    return (Frame(opcode: bytes[start] & 15, payload: payload), head + length)
+  }
+
+  /// Receives the next text message, reassembled from its segments.
+  func next() async throws -> String {
+    let first = try await textFrame()
+    guard first.utf8.count <= 6, let count = Int(first) else {
+      segments.withLockedValue { $0 = [first.utf16.count] }
+      return first
+    }
+    var parts: [String] = []
+    for _ in 0..<count { parts.append(try await textFrame()) }
+    segments.withLockedValue { $0 = parts.map(\.utf16.count) }
+    return parts.joined()
+  }
+
+  private func textFrame() async throws -> String {
+    let frame = try await frame()
+    guard frame.opcode == 1, let text = String(validating: frame.payload, as: UTF8.self) else {
+      throw Failure(
+        description: "not text but a frame of kind \(frame.opcode) came: \(frame.payload)"
+      )
+    }
+    return text
   }
 
   /// Reads until the server closes, and returns its close code, or 0 without one.
   func closeCode() async throws -> Int {
-    try await connection.take(atEnd: true) { bytes -> (Int, Int)? in
-      var start = 0
-      while bytes.count >= start + 2 {
-        var count = Int(bytes[start + 1])
-        var head = 2
-        if count == 126, bytes.count >= start + 4 {
-          count = Int(bytes[start + 2]) << 8 | Int(bytes[start + 3])
-          head = 4
+    try await connection.take(atEnd: true) { bytes in
+      var rest = bytes[...]
+      while let (frame, length) = try Self.frame(rest) {
+        if frame.opcode == 8 {
+          return (frame.payload.prefix(2).reduce(0) { $0 << 8 | Int($1) }, bytes.count)
         }
-        if bytes[start] & 0x0F == 8, count >= 2, bytes.count >= start + 4 {
-          return (Int(bytes[start + 2]) << 8 | Int(bytes[start + 3]), bytes.count)
-        }
-        start += head + count
+        rest = rest.dropFirst(length)
       }
       return (0, bytes.count)
     }
   }
+
+  /// Whether the server closes the connection without another frame.
+  func isEnded() async throws -> Bool {
+    try await connection.take(atEnd: true) { ($0.isEmpty, $0.count) }
+  }
+
+  /// Closes the connection without a goodbye.
+  func cut() { connection.cut() }
 }

@@ -6,9 +6,9 @@ import Testing
 struct TinyFrameAttackTests {
   @Test(
     "Pings and keep-alives are read at the pace of their network",
-    arguments: [0x89 as UInt8, 0x8A, 0x81]
+    arguments: [9 as UInt8, 10, 1]
   )
-  func frames(first: UInt8) async throws {
+  func frames(opcode: UInt8) async throws {
     let server = try await DatabaseServer.startForTest()
     var sockets: [RawWebSocket] = []
     for _ in 0..<6 { sockets.append(try await RawWebSocket(server.address)) }
@@ -16,7 +16,7 @@ struct TinyFrameAttackTests {
     let start = ContinuousClock.now
     for socket in sockets {
       // No connection sends more at a time than one alone may.
-      for _ in 0..<64 { socket.send(frame: first, first == 0x81 ? [0x30] : []) }
+      for _ in 0..<64 { socket.send(opcode, opcode == 1 ? [0x30] : []) }
       socket.send(#"{"t":"d","d":{"r":1,"a":"s","b":{"c":{}}}}"#)
     }
     for socket in sockets {

@@ -96,7 +96,7 @@ final class SceneRun {
       try await start()
     case _ where RESTTalk.methods.contains(word):
       talk = RESTTalk(port: try await port(), word, pattern.filled(rest))
-    case _ where word.hasSuffix(">"): try await client(word).send(pattern.filled(rest))
+    case _ where word.hasSuffix(">"): try client(word).send(pattern.filled(rest))
     case _ where word.hasSuffix("<"): try await expect(rest, of: String(word.dropLast()))
     default: try await act(word, rest)
     }
@@ -124,13 +124,11 @@ final class SceneRun {
     let server = try await DatabaseServer.start(options, store: store, clock: { Self.time })
     self.server = server
     options.port = server.port
-    pattern.define("HOST", as: .string("localhost:\(try #require(server.port))"))
   }
 
   private func startProgram() async throws {
     let program = try await SceneProgram.start()
     self.program = program
-    pattern.define("HOST", as: .string("localhost:\(program.port)"))
     if case .source(let rules) = options.rules {
       try await program.put(rules, at: "/.settings/rules.json")
     }
@@ -159,7 +157,7 @@ final class SceneRun {
     if let stream = streams[name] {
       message = try await stream.event()
     } else {
-      message = try await client(name).message()
+      message = try await client(name).next()
     }
     guard pattern.matches(text, message) else { throw SceneFailure("came instead: \(message)") }
   }

@@ -17,7 +17,8 @@ struct Scene: Sendable, CustomTestStringConvertible {
   var testDescription: String { title }
 
   private static let folder = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("assets/transcripts")
 
   /// The scenes of a file, in order; none when the file cannot be read.

@@ -1,5 +1,6 @@
 import Foundation
 import RealtimeCore
+import RealtimeTransport
 
 extension SceneRun {
   private static let ping = #"{"t":"c","d":{"t":"p","d":{}}}"#
@@ -20,13 +21,13 @@ extension SceneRun {
       try require("\(sizes.count)" == rest && sizes.allSatisfy { $0 <= 16_384 }, "came in \(sizes)")
     case "pings":
       let client = try client(name)
-      try await client.send(9, Array(rest.utf8))
+      client.send(9, Array(rest.utf8))
       let answer = try await client.frame()
       try require(answer == RawWebSocket.Frame(opcode: 10, payload: Array(rest.utf8)), "\(answer)")
-    case "sends": try await sendOddly(client(name), rest)
+    case "sends": try sendOddly(client(name), rest)
     case "closes":
       let client = try client(name)
-      try await client.send(8, [0x03, 0xE8])
+      client.send(8, [0x03, 0xE8])
       try require(try await client.frame().opcode == 8, "the goodbye is not answered")
     case "cuts": try client(name).cut()
     case "closed":
@@ -51,11 +52,12 @@ extension SceneRun {
   private func open(_ name: String, _ rest: String) async throws {
     let client = try await connect("/.ws?v=5&ns=hearth" + rest)
     clients[name] = client
-    let hello = try await client.message()
+    let hello = try await client.next()
     let pattern =
-      #"{"t":"c","d":{"t":"h","d":{"ts":\#(greetingTime),"v":"5","h":"<HOST>","s":"<id>","x":["once"]}}}"#
+      #"{"t":"c","d":{"t":"h","d":{"ts":\#(greetingTime),"v":"5","h":"localhost","s":"<id>","x":["once"]}}}"#
     try require(self.pattern.matches(pattern, hello), "the greeting is \(hello)")
     let session = try JSONParser.parse(hello)["d"]?["d"]?["s"] ?? .null
+    try require(!self.pattern.names.values.contains(session), "the session is another's")
     self.pattern.define(name, as: session)
   }
 
@@ -66,30 +68,21 @@ extension SceneRun {
   }
 
   private func connect(_ text: String) async throws -> RawWebSocket {
-    let port = try await port()
     let (target, lines) = request(text)
-    return try await RawWebSocket.open(
-      port: port,
-      target,
-      host: "localhost:\(port)",
-      lines: lines
-    )
+    return try await RawWebSocket(.loopback(port: try await port()), target: target, lines: lines)
   }
 
   private func expectRefusal(_ text: String) async throws {
-    let port = try await port()
     let (start, parts) = request(text)
     let follows = parts.last.flatMap { $0.hasPrefix("then ") ? String($0.dropFirst(5)) : nil }
     let lines = follows == nil ? parts : parts.dropLast()
-    let socket = try RawSocket(port: port)
-    let target = String(start.dropFirst(4))
-    let head = RawWebSocket.request(target, host: "localhost:\(port)", lines: lines)
-    try await socket.send(Array(head.utf8))
-    let answer = try await socket.take { bytes, _ in HTTPText.answer(bytes, toHead: false) }
-    try require("\(answer.head.status)" == start.prefix(3), "the answer is \(answer.head)")
+    let probe = try await HTTPProbe(.loopback(port: try await port()))
+    probe.send(RawWebSocket.request(String(start.dropFirst(4)), lines: lines))
+    let answer = try await probe.answer()
+    try require("\(answer.status)" == start.prefix(3), "the answer is \(answer)")
     guard let follows else { return }
-    try await socket.send(RawWebSocket.bytes(1, Array(follows.utf8)))
-    try require(try await socket.rest().isEmpty, "what followed was answered")
+    probe.send(RawWebSocket.bytes(1, Array(follows.utf8)))
+    try require(try await probe.rest().isEmpty, "what followed was answered")
   }
 
   private func stream(_ name: String, _ text: String) async throws {
@@ -103,28 +96,25 @@ extension SceneRun {
   /// Requests a pong, before which nothing else may arrive.
   private func expectQuiet(_ name: String) async throws {
     let client = try client(name)
-    try await client.send(Self.ping)
-    let message = try await client.message()
+    client.send(Self.ping)
+    let message = try await client.next()
     try require(pattern.matches(Self.pong, message), "came instead: \(message)")
   }
 
   /// Sends unusual frames: `binary`, `unmasked`, `fragments a | b`, `bytes 81 80 …`.
-  private func sendOddly(_ client: RawWebSocket, _ text: String) async throws {
+  private func sendOddly(_ client: RawWebSocket, _ text: String) throws {
     let parts = text.split(separator: " ", maxSplits: 1)
     let rest = parts.count > 1 ? String(parts[1]) : ""
     switch parts.first {
-    case "binary": try await client.send(2, Array(rest.utf8))
+    case "binary": client.send(2, Array(rest.utf8))
     case "fragments":
       let pieces = rest.components(separatedBy: " | ")
       for (index, piece) in pieces.enumerated() {
-        try await client.send(
-          index == 0 ? 1 : 0,
-          Array(piece.utf8),
-          isFinal: index == pieces.count - 1
-        )
+        let isLast = index == pieces.count - 1
+        client.send(index == 0 ? 1 : 0, Array(piece.utf8), isFinal: isLast)
       }
     case "bytes":
-      try await client.sendRaw(rest.split(separator: " ").compactMap { UInt8($0, radix: 16) })
+      client.send(bytes: rest.split(separator: " ").compactMap { UInt8($0, radix: 16) })
     default: throw SceneFailure("nobody can send that")
     }
   }

@@ -3,7 +3,7 @@ import RealtimeCore
 /// JSON that may leave parts open.
 ///
 /// In a pattern the string `"<any>"` matches anything, `"<text>"` a text, `"<id>"` a text of 32
-/// characters, and `"<NAME>"` the value it matched before; its first match may be any value.
+/// letters and digits, and `"<NAME>"` the value it matched before; its first match may be any value.
 struct Pattern {
   /// The values of the names, as JSON.
   private(set) var names: [String: JSONValue] = [:]
@@ -56,7 +56,7 @@ struct Pattern {
     switch name {
     case "any": return true
     case "text": return value.string?.isEmpty == false
-    case "id": return value.string?.count == 32
+    case "id": return value.string?.wholeMatch(of: /[A-Za-z0-9]{32}/) != nil
     default:
       if let known = names[name] { return known == value }
       names[name] = value
