@@ -14,46 +14,6 @@ struct DurabilityTests {
 
   private let get = #"{"t":"d","d":{"r":99,"a":"g","b":{"p":"/a","q":{}}}}"#
 
-  @Test("A write is acknowledged only once it is stored")
-  func acknowledgement() async throws {
-    let store = GateStore()
-    let server = try await DatabaseServer.startForTest(store: store)
-    let client = try await server.connectAndGreet()
-    client.send(put(1))
-    try await store.waitForCommit()
-    for _ in 0..<3 { _ = try await server.connectAndGreet() }
-    #expect(try await client.hasNothing())
-    store.release()
-    #expect(try await client.next() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
-    store.open()
-    await server.stop()
-  }
-
-  @Test("onDisconnect writes are stored and applied even if the server dies first")
-  func scheduledWrites() async throws {
-    let store = MemoryTreeStore()
-    let first = try await DatabaseServer.startForTest(store: store)
-    let client = try await first.connectAndGreet()
-    client.send(
-      #"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/here/a","d":{".sv":{"increment":1}}}}}"#
-    )
-    #expect(try await client.next() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
-    // The current content of the store is all that a killed server would leave behind.
-    let left = MemoryTreeStore(store.load())
-    let second = try await DatabaseServer.startForTest(store: left)
-    let reader = try await second.connectAndGreet()
-    reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/here","q":{}}}}"#)
-    #expect(try await reader.next() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":{"a":1}}}}"#)
-    await second.stop()
-    #expect(left.load().sessions.isEmpty)
-    let third = try await DatabaseServer.startForTest(store: MemoryTreeStore(left.load()))
-    let late = try await third.connectAndGreet()
-    late.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/here","q":{}}}}"#)
-    #expect(try await late.next() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":{"a":1}}}}"#)
-    await third.stop()
-    await first.stop()
-  }
-
   @Test("Writes that arrive during a commit join the next batch")
   func groupCommit() async throws {
     let store = GateStore()
@@ -156,36 +116,6 @@ struct DurabilityTests {
     #expect(said.first?.contains("error writes were refused") == true)
     #expect(said.last?.contains("notice the store works again") == true)
     await server.stop()
-  }
-
-  @Test("Data is present after a restart with the same store, but not with another")
-  func restart() async throws {
-    let store = MemoryTreeStore()
-    for (number, expected) in [(1, #"{"k1":1}"#), (2, #"{"k1":1,"k2":2}"#)] {
-      let server = try await DatabaseServer.startForTest(store: store)
-      let client = try await server.connectAndGreet()
-      client.send(put(number))
-      #expect(try await client.next().contains(#""s":"ok""#))
-      client.send(get)
-      #expect(try await client.next().contains(#""d":\#(expected)"#))
-      await server.stop()
-    }
-    let server = try await DatabaseServer.startForTest()
-    let client = try await server.connectAndGreet()
-    client.send(get)
-    #expect(try await client.next().contains(#""s":"ok","d":null"#))
-    await server.stop()
-  }
-
-  @Test("onDisconnect writes are applied when the server stops")
-  func disconnectWrites() async throws {
-    let store = MemoryTreeStore()
-    let server = try await DatabaseServer.startForTest(store: store)
-    let client = try await server.connectAndGreet()
-    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":true}}}"#)
-    #expect(try await client.next().contains(#""s":"ok""#))
-    await server.stop()
-    #expect(store.load().root[Path(wire: "gone")] == .bool(true))
   }
 
   @Test("Concurrent writes from many clients are all stored")

@@ -27,62 +27,6 @@ struct EventStreamTests {
     "event: \(name)\ndata: \(data)\n\n"
   }
 
-  @Test("sends all data first, then each change")
-  func events() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let http = try await HTTPProbe(server.address)
-    _ = try await http.request("PUT", "/a.json", #"{"b":[1,2]}"#)
-    let stream = try await open(server, "/a.json")
-    #expect(try await stream.chunk() == event("put", #"{"path":"/","data":{"b":[1,2]}}"#))
-    _ = try await http.request("PUT", "/a/c/d.json", "5")
-    #expect(try await stream.chunk() == event("put", #"{"path":"/c/d","data":5}"#))
-    _ = try await http.request("PATCH", "/a/c.json", #"{"d":null,"e":1}"#)
-    #expect(
-      try await stream.chunk() == event("patch", #"{"path":"/c","data":{"d":null,"e":1}}"#)
-    )
-    _ = try await http.request("PATCH", "/.json", #"{"a/c/e":2,"a/b/0":3,"x":1}"#)
-    #expect(
-      try await stream.chunk() == event("patch", #"{"path":"/","data":{"b/0":3,"c/e":2}}"#)
-    )
-    _ = try await http.request("PUT", "/other.json", "1")
-    _ = try await http.request("PUT", "/.json", "null")
-    #expect(try await stream.chunk() == event("put", #"{"path":"/","data":null}"#))
-    await server.stop()
-  }
-
-  @Test("sends null where there is no data")
-  func empty() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let stream = try await open(server, "/a.json")
-    #expect(try await stream.chunk() == event("put", #"{"path":"/","data":null}"#))
-    await server.stop()
-  }
-
-  @Test("includes priorities only in export format")
-  func priorities() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let http = try await HTTPProbe(server.address)
-    _ = try await http.request("PUT", "/a.json", #"{"b":{"c":1}}"#)
-    let plain = try await open(server, "/a.json")
-    let export = try await open(server, "/a.json?format=export")
-    for stream in [plain, export] { _ = try await stream.chunk() }
-    _ = try await http.request("PUT", "/a/b/.priority.json", "7")
-    _ = try await http.request("PUT", "/a/d.json", "1")
-    #expect(try await plain.chunk() == event("put", #"{"path":"/d","data":1}"#))
-    #expect(try await export.chunk() == event("put", #"{"path":"/b/.priority","data":7}"#))
-    _ = try await export.chunk()
-    _ = try await http.request("PATCH", "/a.json", #"{"b/.priority":8}"#)
-    _ = try await http.request("PATCH", "/a.json", #"{"b/.priority":9,"d":2}"#)
-    #expect(try await plain.chunk() == event("patch", #"{"path":"/","data":{"d":2}}"#))
-    #expect(
-      try await export.chunk() == event("patch", #"{"path":"/b","data":{".priority":8}}"#)
-    )
-    #expect(
-      try await export.chunk() == event("patch", #"{"path":"/","data":{"b/.priority":9,"d":2}}"#)
-    )
-    await server.stop()
-  }
-
   @Test("counts towards the share of its address, unless it is a user's")
   func share() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
@@ -105,29 +49,6 @@ struct EventStreamTests {
       answer = try await HTTPProbe(server.address).request("GET", "/a.json", lines: [accept])
     }
     #expect(answer.status == 200)
-    await server.stop()
-  }
-
-  @Test("follows the window of a query")
-  func window() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let http = try await HTTPProbe(server.address)
-    _ = try await http.request("PUT", "/a.json", #"{"x":1,"y":2}"#)
-    let stream = try await open(server, "/a.json?orderBy=%22$key%22&limitToLast=2")
-    #expect(try await stream.chunk() == event("put", #"{"path":"/","data":{"x":1,"y":2}}"#))
-    _ = try await http.request("PUT", "/a/z.json", "3")
-    #expect(try await stream.chunk() == event("patch", #"{"path":"/","data":{"z":3,"x":null}}"#))
-    await server.stop()
-  }
-
-  @Test("sends keep-alive events")
-  func keepAlive() async throws {
-    var options = DatabaseServer.Options(port: 0, rules: .open)
-    options.limits.streamSeconds = 1
-    let server = try await DatabaseServer.startForTest(options)
-    let stream = try await open(server, "/a.json")
-    _ = try await stream.chunk()
-    for _ in 0..<3 { #expect(try await stream.chunk() == event("keep-alive", "null")) }
     await server.stop()
   }
 

@@ -8,15 +8,11 @@ import TransportTestSupport
 /// What is within a limit works; what exceeds it does not.
 @Suite("A limit", .timeLimit(.minutes(1)))
 struct LimitTests {
-  private func start(
-    _ settings: [String: Int],
-    rules: DatabaseServer.Rules = .open,
-    root: Node = .empty
-  ) async throws -> DatabaseServer {
-    var options = DatabaseServer.Options(port: 0, rules: rules)
+  private func start(_ settings: [String: Int]) async throws -> DatabaseServer {
+    var options = DatabaseServer.Options(port: 0, rules: .open)
     for (name, value) in settings { try options.limits.set(name, to: value) }
     options.credentialVerifier = NamedVerifier()
-    return try await .start(options, store: MemoryTreeStore(StoredTree(root: root)))
+    return try await .start(options)
   }
 
   private func request(_ id: Int, _ action: String, _ body: String) -> String {
@@ -39,7 +35,8 @@ struct LimitTests {
       "message-bytes": 16_777_216, "message-seconds": 30, "output-coalesce-bytes": 8_388_608,
       "output-bytes": 67_108_864, "output-seconds": 10, "disconnect-writes": 10_000,
       "disconnect-bytes": 1_048_576, "sign-in-seconds": 10, "header-bytes": 8_192,
-      "header-lines": 64, "response-bytes": 268_435_456, "unindexed-children": 10_000,
+      "header-lines": 64, "body-bytes": 16_777_216, "response-bytes": 268_435_456,
+      "unindexed-children": 10_000,
       "writes-per-second": 200, "write-burst": 1_000, "stream-seconds": 30,
       "data-depth": 32, "json-depth": 64, "write-bytes-per-minute": 67_108_864,
       "stranger-bytes": 65_536, "memory-mebibytes": 128, "resident-mebibytes": 0,
@@ -125,23 +122,6 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("bounds the listens of a connection")
-  func listens() async throws {
-    let server = try await start(["listens": 2])
-    let client = try await server.connectAndGreet()
-    for number in 1...2 {
-      client.send(listen(number, "/a\(number)"))
-      #expect(try await client.next().contains(#""s":"ok""#))
-    }
-    client.send(listen(3, "/a3"))
-    #expect(try await client.next().contains(#""s":"unavailable""#))
-    client.send(request(4, "n", #"{"p":"/a1"}"#))
-    #expect(try await client.next().contains(#""s":"ok""#))
-    client.send(listen(5, "/a3"))
-    #expect(try await client.next().contains(#""s":"ok""#))
-    await server.stop()
-  }
-
   @Test(
     "bounds the requests that wait for the disk before reading pauses",
     arguments: [(3, true), (100, false)]
@@ -174,116 +154,6 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("bounds the size of a frame")
-  func frameBytes() async throws {
-    let server = try await start(["frame-bytes": 2_048])
-    let client = try await RawWebSocket(server.address)
-    _ = try await client.next()
-    let frame = put(1, "\"\(String(repeating: "x", count: 1_900))\"")
-    client.send(frame + String(repeating: " ", count: 2_048 - frame.utf8.count))
-    #expect(try await client.next().contains(#""s":"ok""#))
-    client.send(String(repeating: " ", count: 2_049))
-    #expect(try await client.closeCode() == 1_009)
-    await server.stop()
-  }
-
-  @Test("bounds the number of frames in a message")
-  func messageFrames() async throws {
-    let server = try await start(["message-frames": 3])
-    let client = try await RawWebSocket(server.address)
-    _ = try await client.next()
-    let text = put(1, "1")
-    let middle = text.index(text.startIndex, offsetBy: 10)
-    client.send("3")
-    client.send(String(text[..<middle]))
-    client.send(String(text[middle...]))
-    client.send(" ")
-    #expect(try await client.next().contains(#""s":"ok""#))
-    // A message announced to be longer is skipped and answered, and the connection continues.
-    client.send("4")
-    client.send(String(text[..<middle]))
-    client.send(String(text[middle...]))
-    for _ in 0..<2 { client.send(" ") }
-    #expect(try await client.next().contains(#""r":1,"b":{"s":"too_big""#))
-    client.send(put(2, "2"))
-    #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
-    // Without a request number, no response is possible.
-    client.send("4")
-    for _ in 0..<4 { client.send(" ") }
-    #expect(try await client.closeCode() == 1_009)
-    await server.stop()
-  }
-
-  @Test("bounds the size of a message, whether split by the protocol or by WebSockets")
-  func messageBytes() async throws {
-    let server = try await start(["message-bytes": 4_096])
-    let text = put(1, "\"\(String(repeating: "x", count: 4_000))\"")
-    let full = text + String(repeating: " ", count: 4_096 - text.utf8.count)
-    for (message, isFine) in [(full, true), (full + " ", false)] {
-      let middle = message.index(message.startIndex, offsetBy: 2_000)
-      let parts = (String(message[..<middle]), String(message[middle...]))
-      let counted = try await RawWebSocket(server.address)
-      _ = try await counted.next()
-      counted.send("2")
-      counted.send(parts.0)
-      counted.send(parts.1)
-      let fragmented = try await RawWebSocket(server.address)
-      _ = try await fragmented.next()
-      fragmented.send(1, Array(parts.0.utf8), isFinal: false)
-      fragmented.send(0, Array(parts.1.utf8))
-      for client in [counted, fragmented] {
-        let status = isFine ? "ok" : "too_big"
-        #expect(try await client.next().contains(#""r":1,"b":{"s":"\#(status)""#))
-        client.send(put(2, "2"))
-        #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
-      }
-    }
-    await server.stop()
-  }
-
-  @Test("bounds the time a message may take")
-  func messageSeconds() async throws {
-    let server = try await start(["message-seconds": 1])
-    let slow = try await RawWebSocket(server.address)
-    let other = try await RawWebSocket(server.address)
-    for client in [slow, other] { _ = try await client.next() }
-    slow.send("2")
-    slow.send("{")
-    #expect(try await slow.closeCode() == 1_008)
-    other.send(put(1, "1"))
-    #expect(try await other.next().contains(#""s":"ok""#))
-    await server.stop()
-  }
-
-  @Test("bounds onDisconnect writes in number and size")
-  func disconnects() async throws {
-    let server = try await start(["disconnect-writes": 2, "disconnect-bytes": 20])
-    let client = try await server.connectAndGreet()
-    for (number, path, value, status) in [
-      (1, "a", "1", "ok"), (2, "b", "2", "ok"), (3, "c", "3", "unavailable"),
-      (4, "b", #""1234567890""#, "ok"), (5, "b", #""123456789012345678""#, "too_big"),
-    ] {
-      client.send(request(number, "o", #"{"p":"/\#(path)","d":\#(value)}"#))
-      #expect(try await client.next().contains(#""r":\#(number),"b":{"s":"\#(status)""#))
-    }
-    await server.stop()
-  }
-
-  @Test("bounds the header and the body of a request")
-  func requestSizes() async throws {
-    let server = try await start(["header-bytes": 512, "header-lines": 8, "body-bytes": 10])
-    func status(_ lines: [String], _ body: String) async throws -> Int {
-      try await HTTPProbe(server.address).request("PUT", "/a.json", body, lines: lines).status
-    }
-    #expect(try await status(["X: \(String(repeating: "x", count: 300))"], "1") == 200)
-    #expect(try await status(["X: \(String(repeating: "x", count: 600))"], "1") == 431)
-    #expect(try await status((0..<6).map { "X\($0): y" }, "1") == 200)
-    #expect(try await status((0..<9).map { "X\($0): y" }, "1") == 431)
-    #expect(try await status([], "1234567890") == 200)
-    #expect(try await status([], "12345678901") == 413)
-    await server.stop()
-  }
-
   @Test("bounds the time for a request and between two requests")
   func requestTimes() async throws {
     let server = try await start(["request-seconds": 1, "keep-alive-seconds": 1])
@@ -304,58 +174,6 @@ struct LimitTests {
     let other = try await server.connectAndGreet()
     other.send(put(1, "1"))
     #expect(try await other.next().contains(#""s":"ok""#))
-    await server.stop()
-  }
-
-  @Test("bounds the children scanned without an index")
-  func unindexedChildren() async throws {
-    let children = (0..<5).map { "\"k\($0)\":{\"n\":\($0)}" }.joined(separator: ",")
-    let root = try Node(json: try JSONParser.parse("{\"a\":{\(children)}}"))
-    let query = request(1, "q", #"{"p":"/a","q":{"i":"n","l":1,"vf":"l"},"t":1,"h":""}"#)
-    for (limit, isFine) in [(5, true), (4, false)] {
-      let server = try await start(
-        ["unindexed-children": limit],
-        rules: .source(#"{"rules":{".read":true}}"#),
-        root: root
-      )
-      let client = try await server.connectAndGreet()
-      client.send(query)
-      if isFine { #expect(try await client.next().contains(#""a":"d""#)) }
-      #expect(try await client.next().contains(isFine ? "no_index" : "Index not defined"))
-      await server.stop()
-    }
-  }
-
-  @Test(
-    "bounds the nesting of data and of JSON text",
-    arguments: [([:], 32, 64), (["data-depth": 5, "json-depth": 9], 5, 9)]
-  )
-  func depth(settings: [String: Int], data: Int, text: Int) async throws {
-    let server = try await start(settings)
-    let http = try await HTTPProbe(server.address)
-    let client = try await server.connectAndGreet()
-    func nested(_ depth: Int) -> String {
-      String(repeating: #"{"a":"#, count: depth) + "1" + String(repeating: "}", count: depth)
-    }
-    func answer(_ depth: Int) async throws -> HTTPProbeAnswer {
-      try await http.request("PUT", "/.json", nested(depth))
-    }
-    #expect(try await answer(data).status == 200)
-    for depth in [data + 1, text] {
-      let refusal = try await answer(depth)
-      #expect(refusal.status == 400 && !refusal.body.contains("parse"), "\(refusal.body)")
-    }
-    let unread = try await answer(text + 1)
-    #expect(unread.status == 400 && unread.body.contains("couldn't parse"))
-    // The path counts as well.
-    client.send(request(1, "p", #"{"p":"/b/c","d":\#(nested(data - 2))}"#))
-    #expect(try await client.next().contains(#""s":"ok""#))
-    client.send(request(2, "p", #"{"p":"/b/c","d":\#(nested(data - 1))}"#))
-    #expect(try await client.next().contains("deeper than \(data)"))
-    // What is not parsed is answered as well, to the number that it has.
-    client.send(request(3, "p", #"{"p":"/b","d":\#(nested(text + 1))}"#))
-    let last = try await client.next()
-    #expect(last.contains(#""r":3"#) && !last.contains(#""s":"ok""#))
     await server.stop()
   }
 

@@ -66,18 +66,6 @@ struct RESTLimitTests {
     await server.stop()
   }
 
-  @Test("A request with an invalid credential does not count")
-  func refusedCredentials() async throws {
-    let server = try await start(["connections": 2])
-    let http = try await HTTPProbe(server.address)
-    for _ in 0..<3 {
-      #expect(try await http.request("GET", "/a.json?auth=bad").status == 401)
-      #expect(try await stream(server, "bad").answer().status == 401)
-    }
-    #expect(try await http.request("GET", "/a.json?auth=ann").status == 200)
-    await server.stop()
-  }
-
   // MARK: Sizes
 
   /// This many children, each with a value.
@@ -136,68 +124,5 @@ struct RESTLimitTests {
     estimate.add(.bool(true))
     #expect(estimate.duration > .seconds(1))
     #expect(WriteEstimate(upTo: .seconds(1), bytes: 8 << 20).duration == .seconds(1))
-  }
-
-  @Test("The response size limit applies to reads over REST and WebSockets")
-  func responseBytes() async throws {
-    let body = #"{"k":"0123456789"}"#
-    let server = try await start(["response-bytes": 200])
-    let http = try await HTTPProbe(server.address)
-    let fitting = "\"" + String(repeating: "x", count: 198) + "\""
-    #expect(try await http.request("PUT", "/big.json", fitting).status == 200)
-    #expect(try await http.request("GET", "/big.json").status == 200)
-    let long = "\"" + String(repeating: "x", count: 199) + "\""
-    #expect(try await http.request("PUT", "/big.json", long).status == 200)
-    let refusal = try await http.request("GET", "/big.json")
-    #expect(refusal.status == 413)
-    #expect(refusal.body.contains("Data requested exceeds the maximum size"))
-    #expect(try await http.request("GET", "/.json?shallow=true").body == #"{"big":true}"#)
-    #expect(try await http.request("PUT", "/small.json", body).status == 200)
-    let client = try await server.connectAndGreet()
-    for (number, action, extra) in [(1, "g", #","q":{}"#), (2, "q", #","h":"""#)] {
-      client.send(
-        #"{"t":"d","d":{"r":\#(number),"a":"\#(action)","b":{"p":"/big"\#(extra)}}}"#
-      )
-      #expect(
-        try await client.next().hasPrefix(#"{"t":"d","d":{"r":\#(number),"b":{"s":"too_big""#)
-      )
-    }
-    // A refused listen does not exist: later writes at its path are not pushed.
-    #expect(try await http.request("PUT", "/big.json", "1").status == 200)
-    client.send(#"{"t":"d","d":{"r":3,"a":"g","b":{"p":"/small","q":{}}}}"#)
-    #expect(try await client.next() == #"{"t":"d","d":{"r":3,"b":{"s":"ok","d":\#(body)}}}"#)
-    await server.stop()
-  }
-
-  @Test("The response size limit applies to a stream's first event but not to later ones")
-  func firstEvent() async throws {
-    let server = try await start(["response-bytes": 200])
-    let http = try await HTTPProbe(server.address)
-    let accept = "Accept: text/event-stream"
-    func text(_ count: Int) -> String { "\"" + String(repeating: "x", count: count) + "\"" }
-    // The event's lines and the object around the data take 39 bytes.
-    #expect(try await http.request("PUT", "/big.json", text(159)).status == 200)
-    let stream = try await HTTPProbe(server.address)
-    #expect(try await stream.request("GET", "/big.json", lines: [accept]).status == 200)
-    #expect(try await stream.chunk().utf8.count == 200)
-    #expect(try await http.request("PUT", "/big.json", text(160)).status == 200)
-    #expect(try await stream.chunk().utf8.count == 201)
-    let refusal = try await http.request("GET", "/big.json", lines: [accept])
-    #expect(refusal.status == 413)
-    #expect(refusal.body.contains("Data requested exceeds the maximum size"))
-    // A refused request no longer counts for any user.
-    await stream.close()
-    #expect(try await http.request("PUT", "/big.json", "1").status == 200)
-    #expect(try await http.request("GET", "/big.json").body == "1")
-    await server.stop()
-  }
-
-  @Test("The size limits have the documented defaults: 16 MB for a write, 256 MB for a read")
-  func defaults() {
-    let limits = DatabaseServer.Limits()
-    #expect(limits.bodyBytes == 16 * 1_024 * 1_024)
-    #expect(limits.messageBytes == 16 * 1_024 * 1_024)
-    #expect(limits.responseBytes == 256 * 1_024 * 1_024)
-    #expect(limits.hub.responseBytes == limits.responseBytes)
   }
 }

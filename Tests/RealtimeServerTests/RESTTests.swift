@@ -7,55 +7,6 @@ import TransportTestSupport
 
 @Suite("REST", .timeLimit(.minutes(1)))
 struct RESTTests {
-  private func store() throws -> MemoryTreeStore {
-    let root = try Node(json: try JSONParser.parse(RESTCase.data))
-    return MemoryTreeStore(StoredTree(root: root))
-  }
-
-  private func check(_ test: RESTCase, on http: HTTPProbe) async throws {
-    let answer = try await http.request(test.method, test.target, test.sent, lines: test.lines)
-    #expect(answer.status == test.status)
-    #expect(answer.body == test.body)
-    #expect(answer.lines["access-control-allow-origin"] == nil)
-    if let (name, value) = test.expected { #expect(answer.lines[name] == value) }
-  }
-
-  @Test("reads in every format", arguments: RESTCase.reads)
-  func read(test: RESTCase) async throws {
-    let server = try await DatabaseServer.startForTest(store: try store())
-    try await check(test, on: try await HTTPProbe(server.address))
-    await server.stop()
-  }
-
-  @Test("selects children", arguments: RESTCase.queries)
-  func query(test: RESTCase) async throws {
-    let server = try await DatabaseServer.startForTest(store: try store())
-    try await check(test, on: try await HTTPProbe(server.address))
-    await server.stop()
-  }
-
-  @Test(
-    "refuses invalid requests with the reason and changes nothing",
-    arguments: RESTCase.refusals
-  )
-  func refuse(test: RESTCase) async throws {
-    let store = try store()
-    let before = store.load().root
-    let server = try await DatabaseServer.startForTest(store: store)
-    try await check(test, on: try await HTTPProbe(server.address))
-    await server.stop()
-    #expect(store.load().root == before)
-  }
-
-  @Test("applies every kind of write", arguments: RESTCase.writes)
-  func write(test: RESTCase, target: String, expected: String) async throws {
-    let server = try await DatabaseServer.startForTest(store: try store())
-    let http = try await HTTPProbe(server.address)
-    try await check(test, on: http)
-    #expect(try await http.request("GET", target).body == expected)
-    await server.stop()
-  }
-
   @Test("generates ascending names for posted data")
   func post() async throws {
     let server = try await DatabaseServer.startForTest()
@@ -102,21 +53,6 @@ struct RESTTests {
     await server.stop()
   }
 
-  @Test("exchanges writes with WebSocket clients")
-  func webSockets() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let client = try await server.connectAndGreet()
-    client.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","h":""}}}"#)
-    #expect(try await client.next().contains(#""s":"ok""#))
-    let http = try await HTTPProbe(server.address)
-    _ = try await http.request("PUT", "/a/b.json", "1")
-    #expect(try await client.next() == #"{"t":"d","d":{"a":"d","b":{"p":"a/b","d":1}}}"#)
-    client.send(#"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/a/b","d":2}}}"#)
-    for _ in 0..<2 { _ = try await client.next() }
-    #expect(try await http.request("GET", "/a.json").body == #"{"b":2}"#)
-    await server.stop()
-  }
-
   @Test("answers a write only once it is stored")
   func durability() async throws {
     let store = GateStore()
@@ -149,19 +85,6 @@ struct RESTTests {
     await server.stop()
   }
 
-  @Test("answers 507 when the store is full")
-  func storeFailure() async throws {
-    let store = GateStore()
-    let server = try await DatabaseServer.startForTest(store: store)
-    let http = try await HTTPProbe(server.address)
-    store.release(StoreError(.full, description: "the disk is full"))
-    let answer = try await http.request("PUT", "/a.json", "1")
-    #expect(answer.status == 507 && answer.body.contains("full"))
-    store.open()
-    #expect(try await http.request("PUT", "/a.json", "2").body == "2")
-    await server.stop()
-  }
-
   @Test("answers requests in progress when the server stops, then closes the connection")
   func stop() async throws {
     let store = GateStore()
@@ -189,5 +112,33 @@ struct RESTTests {
     #expect(try await http.request("PUT", "/a.json", "1").body == "1")
     try await server.waitUntilStopped()
     #expect(try await http.rest().isEmpty)
+  }
+
+  @Test("applies fifty conditional increments that race exactly once each")
+  func increments() async throws {
+    let server = try await DatabaseServer.startForTest()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<50 {
+        group.addTask {
+          let http = try await HTTPProbe(server.address)
+          var answer = try await http.request("GET", "/n.json", lines: ["X-Firebase-ETag: true"])
+          repeat {
+            let tag = try #require(answer.lines["etag"])
+            let next = (Int(answer.body) ?? 0) + 1
+            answer = try await http.request(
+              "PUT",
+              "/n.json",
+              "\(next)",
+              lines: ["if-match: \(tag)"]
+            )
+          } while answer.status == 412
+          #expect(answer.status == 200)
+        }
+      }
+      try await group.waitForAll()
+    }
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("GET", "/n.json").body == "50")
+    await server.stop()
   }
 }

@@ -42,8 +42,8 @@ struct ChecklistTests {
       ("messages", "§2.1 paths may begin with a slash, without one"),
       ("values", "§4.4 keys and data that are not legal are refused"),
       ("values", "§4.4 a key of 768 bytes is legal, one of 769 is not"),
-      ("rest", "§9.5 bodies that are no data"),
-      ("rest", "§9.1 malformed escapes, and keys that are not legal")
+      ("rest", "§9.5 a body that is not valid data"),
+      ("rest", "§9.1 invalid escapes and keys are refused")
     ),
     Entry(
       "Serialise all writes: consistent datastale, update atomicity, order on a connection",
@@ -107,7 +107,8 @@ struct ChecklistTests {
   @Test("has at least eight scenes in every file")
   func files() {
     for file in [
-      "connection", "messages", "queries", "values", "endings", "rest", "streams", "auth",
+      "connection", "messages", "queries", "values", "endings", "rest", "rest-rules", "streams",
+      "auth", "limits",
     ] {
       #expect(Scene.all(file).count >= 8, "\(file).txt")
     }

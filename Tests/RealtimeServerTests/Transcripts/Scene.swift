@@ -21,16 +21,23 @@ struct Scene: Sendable, CustomTestStringConvertible {
     .deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("assets/transcripts")
 
-  /// The scenes of a file, in order; none when the file cannot be read.
+  /// The scenes of a file, in order, each with the lines before the first; none when the file cannot
+  /// be read.
   static func all(_ file: String) -> [Scene] {
     let path = folder.appendingPathComponent(file + ".txt").path
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
+    var common: [Line] = []
     var scenes: [Scene] = []
     for (index, line) in text.components(separatedBy: "\n").enumerated() {
       if line.hasPrefix("## ") {
-        scenes.append(Scene(file: file, title: String(line.dropFirst(3)), lines: []))
-      } else if !line.isEmpty, !line.hasPrefix("#"), !scenes.isEmpty {
-        scenes[scenes.count - 1].lines.append(Line(number: index + 1, text: expanded(line)))
+        scenes.append(Scene(file: file, title: String(line.dropFirst(3)), lines: common))
+      } else if !line.isEmpty, !line.hasPrefix("#") {
+        let line = Line(number: index + 1, text: expanded(line))
+        if scenes.isEmpty {
+          common.append(line)
+        } else {
+          scenes[scenes.count - 1].lines.append(line)
+        }
       }
     }
     return scenes

@@ -81,6 +81,7 @@ final class SceneRun {
       store.become(mood)
     case "rules": options.rules = rest == "locked" ? .locked : .source(rest)
     case "emulator": options = .emulator(port: 0)
+    case "credentials": options.credentialVerifier = NamedVerifier()
     case "limit": try limit(rest)
     case "define":
       let parts = rest.components(separatedBy: " ")

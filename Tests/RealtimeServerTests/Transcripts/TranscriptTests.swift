@@ -26,8 +26,14 @@ struct TranscriptTests {
   @Test("answers REST requests as specified in §9", arguments: Scene.all("rest"))
   func rest(scene: Scene) async throws { try await SceneRun.play(scene) }
 
+  @Test("applies rules and credentials to REST requests", arguments: Scene.all("rest-rules"))
+  func restRules(scene: Scene) async throws { try await SceneRun.play(scene) }
+
   @Test("identifies users and applies the rules", arguments: Scene.all("auth"))
   func auth(scene: Scene) async throws { try await SceneRun.play(scene) }
+
+  @Test("allows what is within its limits and refuses more", arguments: Scene.all("limits"))
+  func limits(scene: Scene) async throws { try await SceneRun.play(scene) }
 
   @Test("streams events as specified in §9.4", arguments: Scene.all("streams"))
   func streams(scene: Scene) async throws { try await SceneRun.play(scene) }
