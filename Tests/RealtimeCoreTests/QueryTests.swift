@@ -39,6 +39,8 @@ struct QueryTests {
     QueryRow(#"{"i":"v","ep":0,"en":"[MIN_NAME]"}"#, "a p q b c d"),
     QueryRow(#"{"i":"v","ep":0,"en":"f","ein":false}"#, "a p q b c d e"),
     QueryRow(#"{"i":"v","sp":""}"#, "g h i j m"),
+    QueryRow(#"{"i":"v","sp":3}"#, "9 10 g h i j m"),
+    QueryRow(#"{"i":"v","sp":5,"sn":"[MAX_NAME]"}"#, "g h i j m"),
     QueryRow(#"{"i":"v","sp":"Z","ep":"a"}"#, "h i"),
     QueryRow(#"{"i":"v","l":3,"vf":"l"}"#, "a p q"),
     QueryRow(#"{"i":"v","l":3,"vf":"r"}"#, "i j m"),

@@ -63,6 +63,23 @@ struct ValidationTests {
     #expect(Validation.problem(with: node(768 - used + 1), at: path) != nil)
   }
 
+  @Test(
+    "limits what a client writes to 767 bytes of keys and separators",
+    arguments: [
+      (Path.root, "a", 767), (.root, "é", 383), ("x", "a", 765), ("x/y", "a", 763),
+    ]
+  )
+  func writtenLength(path: Path, character: String, most: Int) {
+    func problem(_ keys: [String]) -> String? {
+      let below = Path(keys.map { ChildKey($0) })
+      return Validation.problem(withWritten: Node.empty.setting(below, to: .integer(1)), at: path)
+    }
+    #expect(problem([String(repeating: character, count: most)]) == nil)
+    #expect(problem([String(repeating: character, count: most + 1)]) != nil)
+    #expect(problem(Array(repeating: "k", count: 32 - path.count)) == nil)
+    #expect(problem(Array(repeating: "k", count: 33 - path.count)) != nil)
+  }
+
   @Test("limits the depth to 32 keys, including those of the path")
   func depth() {
     func nested(_ depth: Int) -> Node {

@@ -211,12 +211,16 @@ struct ClientMessageTests {
     #expect(throws: MessageError.self) { try ClientMessage(decoding: text(9), depthLimit: 8) }
   }
 
-  @Test("accepts an update of siblings with similar names")
-  func siblings() throws {
-    let changes = try Change.changes(
-      json: JSONParser.parse(#"{"a":1,"a-b":2,"ab/c":3,"b/.priority":1}"#)
-    )
-    #expect(changes.count == 4)
+  @Test(
+    "accepts an update whose paths do not contain each other",
+    arguments: [
+      (#"{"a":1,"a-b":2,"ab/c":3,"b/.priority":1}"#, ["a", "a-b", "ab/c", "b/.priority"]),
+      (#"{"a/b":1,"/c":2,"d//e":3}"#, ["a/b", "c", "d/e"]), (#"{".priority":4}"#, [".priority"]),
+      ("{}", []),
+    ] as [(String, [Path])]
+  )
+  func updatePaths(json: String, paths: [Path]) throws {
+    #expect(try Change.changes(json: JSONParser.parse(json)).map(\.path) == paths)
   }
 
   @Test("never traps on a valid message with a few bytes changed")
