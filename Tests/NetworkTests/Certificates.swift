@@ -4,6 +4,23 @@ import RealtimeTransport
 import TLSTestSupport
 import TestSupport
 
+/// How a server's certificate is wrong, or that the server has none.
+enum CertificateFault: CaseIterable {
+  case otherName, otherAddress, expired, notYetValid, selfSigned, otherAuthority, none
+
+  func issue(by authority: CertificateAuthority) throws -> CertificateAuthority.Issued? {
+    switch self {
+    case .otherName: try authority.issue(names: ["other.test"])
+    case .otherAddress: try authority.issue(names: ["127.0.0.1"], addresses: [[10, 0, 0, 1]])
+    case .expired: try authority.issue(years: 2_021...2_022)
+    case .notYetValid: try authority.issue(years: 2_080...2_089)
+    case .selfSigned: try authority.issue(isSelfSigned: true)
+    case .otherAuthority: try CertificateAuthority().issue()
+    case .none: nil
+    }
+  }
+}
+
 /// A private authority, and the files of what it signs.
 final class Certificates: Sendable {
   let authority: CertificateAuthority

@@ -39,31 +39,16 @@ struct DatabaseTrustTests {
     reference.setValue(value, withCompletionBlock: nil)
   }
 
-  /// How a server's certificate is wrong, or that the server has none.
-  enum Fault: CaseIterable {
-    case unknownAuthority, wrongName, expired, notYetValid, none
-
-    var cause: ConnectionStatus.Problem.Cause {
-      switch self {
-      case .unknownAuthority: .untrustedCertificate
-      case .wrongName: .wrongHostName
+  @Test("reports each reason for not trusting a server", arguments: CertificateFault.allCases)
+  func causes(fault: CertificateFault) async throws {
+    let cause: ConnectionStatus.Problem.Cause =
+      switch fault {
+      case .selfSigned, .otherAuthority: .untrustedCertificate
+      case .otherName, .otherAddress: .wrongHostName
       case .expired, .notYetValid: .certificateOutOfDate
       case .none: .notEncrypted
       }
-    }
-  }
-
-  @Test("reports each reason for not trusting a server", arguments: Fault.allCases)
-  func causes(fault: Fault) async throws {
-    let authority = certificates.authority
-    let issued: CertificateAuthority.Issued? =
-      switch fault {
-      case .unknownAuthority: try CertificateAuthority().issue()
-      case .wrongName: try authority.issue(names: ["other.test"])
-      case .expired: try authority.issue(years: 2_021...2_022)
-      case .notYetValid: try authority.issue(years: 2_080...2_089)
-      case .none: nil
-      }
+    let issued = try fault.issue(by: certificates.authority)
     let (server, port) = try await start(issued)
     let (database, statuses) = try open(port)
     var problem: ConnectionStatus.Problem?
@@ -71,7 +56,7 @@ struct DatabaseTrustTests {
       problem = status.problem
       break
     }
-    #expect(problem?.cause == fault.cause)
+    #expect(problem?.cause == cause)
     #expect(problem?.isPermanent == true)
     #expect(problem?.reason.hasPrefix("https://localhost:\(port): ") == true)
     await database.close()

@@ -69,64 +69,29 @@ struct TrustTests {
     try await listener.close().get()
   }
 
-  @Test("rejects a certificate for another name")
-  func wrongName() async throws {
-    let issued = try certificates.authority.issue(names: ["other.test"])
-    let (end, error) = try await outcome(issued)
-    #expect(end.kind == .insecure(.wrongName))
-    #expect(end.description.contains("its certificate is not for localhost"))
-    #expect(error?.kind == .insecure(.wrongName))
+  @Test("rejects every wrong certificate and names the reason", arguments: CertificateFault.allCases)
+  func rejected(fault: CertificateFault) async throws {
+    let (cause, words): (TLSFailure.Kind, String) =
+      switch fault {
+      case .otherName: (.wrongName, "its certificate is not for localhost")
+      case .otherAddress: (.wrongName, "its certificate is not for 127.0.0.1")
+      case .expired: (.expired, "expired on 2022-01-01")
+      case .notYetValid: (.notYetValid, "not valid until 2080-01-01")
+      case .selfSigned, .otherAuthority: (.unknownAuthority, "not signed by a trusted authority")
+      case .none: (.notTLS, "does not speak TLS")
+      }
+    let issued = try fault.issue(by: certificates.authority)
+    let host = fault == .otherAddress ? "127.0.0.1" : "localhost"
+    let (end, error) = try await outcome(issued, host: host)
+    #expect(end.kind == .insecure(cause))
+    #expect(end.description.contains(words))
+    #expect(error?.kind == .insecure(cause))
   }
 
-  @Test("rejects a certificate for another IP address")
-  func wrongAddress() async throws {
-    let issued = try certificates.authority.issue(names: ["127.0.0.1"], addresses: [[10, 0, 0, 1]])
-    let (end, error) = try await outcome(issued, host: "127.0.0.1")
-    #expect(end.kind == .insecure(.wrongName))
-    #expect(error?.kind == .insecure(.wrongName))
-  }
-
-  @Test("rejects an expired certificate and says when it expired")
-  func expired() async throws {
-    let issued = try certificates.authority.issue(years: 2_021...2_022)
-    let (end, error) = try await outcome(issued)
-    #expect(end.kind == .insecure(.expired))
-    #expect(end.description.contains("expired on 2022-01-01"))
-    #expect(error?.kind == .insecure(.expired))
-  }
-
-  @Test("rejects a certificate that is not valid yet and says when it becomes valid")
-  func notYetValid() async throws {
-    let issued = try certificates.authority.issue(years: 2_080...2_089)
-    let (end, error) = try await outcome(issued)
-    #expect(end.kind == .insecure(.notYetValid))
-    #expect(end.description.contains("not valid until 2080-01-01"))
-    #expect(error?.kind == .insecure(.notYetValid))
-  }
-
-  @Test("rejects a self-signed certificate")
-  func selfSigned() async throws {
-    let issued = try certificates.authority.issue(isSelfSigned: true)
-    let (end, error) = try await outcome(issued)
-    #expect(end.kind == .insecure(.unknownAuthority))
-    #expect(end.description.contains("not signed by a trusted authority"))
-    #expect(error?.kind == .insecure(.unknownAuthority))
-  }
-
-  @Test("rejects a certificate from an untrusted authority")
-  func unknownAuthority() async throws {
-    let issued = try CertificateAuthority().issue()
-    #expect(try await outcome(issued).end.kind == .insecure(.unknownAuthority))
+  @Test("rejects a certificate from an authority that is not trusted by default")
+  func systemTrust() async throws {
     let own = try certificates.authority.issue()
     #expect(try await outcome(own, trust: .system).end.kind == .insecure(.unknownAuthority))
-  }
-
-  @Test("rejects a server that does not speak TLS")
-  func plainText() async throws {
-    let (end, error) = try await outcome(nil)
-    #expect(end.kind == .insecure(.notTLS))
-    #expect(end.description.contains("does not speak TLS"))
-    #expect(error?.kind == .insecure(.notTLS))
   }
 
   @Test("reports a server that hangs up before the handshake completes")
