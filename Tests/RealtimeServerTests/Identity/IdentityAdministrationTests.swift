@@ -11,8 +11,8 @@ struct IdentityAdministrationTests {
   private static let key = "an-administrators-key-of-40-characters!!"
   private static let accounts = "/v1/projects/hearth/accounts"
 
-  private func start(_ directory: TemporaryDirectory) async throws -> IdentityServer {
-    try await IdentityServer.start(rules: .locked, socketPath: directory.file("s")) {
+  private func start(socketPath: String? = nil) async throws -> IdentityServer {
+    try await IdentityServer.start(rules: .locked, socketPath: socketPath) {
       $0.administratorKey = AdministratorKey(Self.key)
     }
   }
@@ -32,8 +32,7 @@ struct IdentityAdministrationTests {
 
   @Test("Users, unauthenticated clients and wrong keys cannot administer anything")
   func refused() async throws {
-    let directory = try TemporaryDirectory()
-    let server = try await start(directory)
+    let server = try await start()
     let token = try await server.signUp()["idToken"]
     for bearer in ["", "owner", token, Self.key + "x", String(Self.key.dropLast())] {
       let lines = bearer.isEmpty ? [] : ["Authorization: Bearer \(bearer)"]
@@ -55,8 +54,7 @@ struct IdentityAdministrationTests {
 
   @Test("The administrator key also grants access to the database")
   func keyOfDatabase() async throws {
-    let directory = try TemporaryDirectory()
-    let server = try await start(directory)
+    let server = try await start()
     let lines = ["Authorization: Bearer \(Self.key)"]
     #expect(try await server.request("PUT", "/a.json", "1", lines: lines).status == 200)
     #expect(try await server.request("GET", "/a.json").status == 401)
@@ -66,7 +64,7 @@ struct IdentityAdministrationTests {
   @Test("The socket needs no key to administer accounts")
   func socket() async throws {
     let directory = try TemporaryDirectory()
-    let server = try await start(directory)
+    let server = try await start(socketPath: directory.file("s"))
     let made = try await server.signUp()
     let socket = try await HTTPProbe(.unix(path: directory.file("s")))
     let found = try await socket.request(
@@ -81,8 +79,7 @@ struct IdentityAdministrationTests {
 
   @Test("An administrator can create, find, change and delete accounts")
   func lifeOfAnAccount() async throws {
-    let directory = try TemporaryDirectory()
-    let server = try await start(directory)
+    let server = try await start()
     let body = #"{"localId":"u1","email":"Ada@example.com","password":"correct horse"}"#
     let made = try await administer(server, "", body)
     #expect(made["localId"] == "u1")
@@ -104,8 +101,7 @@ struct IdentityAdministrationTests {
 
   @Test("Accounts are listed in pages, each exactly once")
   func pages() async throws {
-    let directory = try TemporaryDirectory()
-    let server = try await start(directory)
+    let server = try await start()
     for number in 0..<5 {
       #expect(try await administer(server, "", #"{"localId":"u\#(number)"}"#).status == 200)
     }
@@ -126,8 +122,7 @@ struct IdentityAdministrationTests {
 
   @Test("A disabled user is notified at once and can use neither token nor password")
   func disable() async throws {
-    let directory = try TemporaryDirectory()
-    let server = try await start(directory)
+    let server = try await start()
     let made = try await server.signUp()
     let client = try await server.server.connect()
     #expect(try await client.next().contains(#""t":"h""#))
@@ -153,8 +148,7 @@ struct IdentityAdministrationTests {
 
   @Test("A reset code sets a new password once and ends earlier sessions")
   func reset() async throws {
-    let directory = try TemporaryDirectory()
-    let server = try await start(directory)
+    let server = try await start()
     let made = try await server.signUp()
     let asked = try await administer(
       server,
@@ -176,8 +170,7 @@ struct IdentityAdministrationTests {
 
   @Test("A code is invalid after an hour, for another purpose or for another address")
   func staleCodes() async throws {
-    let directory = try TemporaryDirectory()
-    let server = try await start(directory)
+    let server = try await start()
     let uid = try await server.signUp()["localId"]
     func code(_ purpose: String) async throws -> JSONValue {
       let body = #"{"requestType":"\#(purpose)","email":"ada@example.com"}"#
@@ -198,8 +191,7 @@ struct IdentityAdministrationTests {
 
   @Test("A rotated key signs new tokens, while earlier tokens stay valid")
   func rotateKey() async throws {
-    let directory = try TemporaryDirectory()
-    let server = try await start(directory)
+    let server = try await start()
     let made = try await server.signUp()
     let rotated = try await server.request(
       "POST",
