@@ -300,9 +300,7 @@ struct DamagedFilesAttackTests {
           #expect(tree.revision == revision)
         }
         revision = tree.revision + 1
-        try store.commit(
-          CommitBatch(commits: [Commit(revision: revision, timestamp: 0, changes: [])])
-        )
+        try store.commit(revision)
         try store.close()
       }
       #expect(faults(directory) == [])

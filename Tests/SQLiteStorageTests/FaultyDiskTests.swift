@@ -24,12 +24,6 @@ struct FaultyDiskTests {
   /// The operations of the traffic below, each of which fails in one round.
   private static let rounds = 40
 
-  private func check(_ tree: StoredTree, _ model: StoreModel) {
-    #expect(tree.revision == model.revision)
-    #expect(exactText(tree.root) == exactText(model.root))
-    #expect(Dictionary(uniqueKeysWithValues: tree.ledger.map { ($0.client, $0) }) == model.ledger)
-  }
-
   /// Checks the store as a killed process would leave it at this point.
   ///
   /// It contains what was acknowledged, nothing that was refused, and all or nothing of a batch of
@@ -388,17 +382,24 @@ struct FaultyDiskTests {
     try second.close()
   }
 
+  /// What a process leaves that is killed after a commit.
+  private func killedStore() throws -> (directory: TemporaryDirectory, model: StoreModel) {
+    let killed = try TemporaryDirectory()
+    var model = StoreModel(seed: 1)
+    let store = try SQLiteTreeStore(directory: killed.store, now: 0)
+    try store.commit(model.nextBatch())
+    let directory = try TemporaryDirectory()
+    try directory.copyFiles(of: killed.store)
+    try store.close()
+    return (directory, model)
+  }
+
   @Test(
     "is readable while there is no space to copy a killed process's log, and writable afterwards"
   )
   func logOfEarlierProcess() throws {
-    let killed = try TemporaryDirectory()
-    var model = StoreModel(seed: 1)
-    let first = try SQLiteTreeStore(directory: killed.store, now: 0)
-    try first.commit(model.nextBatch())
-    let directory = try TemporaryDirectory()
-    try directory.copyFiles(of: killed.store)
-    try first.close()
+    let (directory, left) = try killedStore()
+    var model = left
     let disk = FaultyDisk(directory: directory.store)
     disk.fail(DiskFault(.full, at: 1, times: .max))
     let second = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -414,13 +415,8 @@ struct FaultyDiskTests {
 
   @Test("does not open while the disk cannot persist a killed process's log")
   func brokenLogOfEarlierProcess() throws {
-    let killed = try TemporaryDirectory()
-    var model = StoreModel(seed: 1)
-    let first = try SQLiteTreeStore(directory: killed.store, now: 0)
-    try first.commit(model.nextBatch())
-    let directory = try TemporaryDirectory()
-    try directory.copyFiles(of: killed.store)
-    try first.close()
+    let (directory, left) = try killedStore()
+    var model = left
     let disk = FaultyDisk(directory: directory.store)
     disk.fail(DiskFault(.sync, at: 1, times: .max))
     let error = #expect(throws: StoreError.self) {
@@ -433,13 +429,8 @@ struct FaultyDiskTests {
 
   @Test("refuses commits while another process reads a killed process's log")
   func readLogOfEarlierProcess() throws {
-    let killed = try TemporaryDirectory()
-    var model = StoreModel(seed: 1)
-    let first = try SQLiteTreeStore(directory: killed.store, now: 0)
-    try first.commit(model.nextBatch())
-    let directory = try TemporaryDirectory()
-    try directory.copyFiles(of: killed.store)
-    try first.close()
+    let (directory, left) = try killedStore()
+    var model = left
     var configuration = Configuration()
     configuration.allowsUnsafeTransactions = true
     let reader = try DatabaseQueue(path: directory.database, configuration: configuration)
@@ -461,15 +452,14 @@ struct FaultyDiskTests {
     let directory = try TemporaryDirectory()
     let disk = FaultyDisk(directory: directory.store)
     let first = try SQLiteTreeStore(directory: directory.store, now: 0)
-    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("b", to: .integer(1))])
-    try first.commit(CommitBatch(commits: [commit]))
+    try first.commit(1, Change("b", to: .integer(1)))
     disk.breakOpenFiles()
     #expect(throws: StoreError.self) { try first.fold() }
     try first.close()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     // A priority on an empty node has no effect, not even on data written there later.
     let changes = [Change("a/.priority", to: .integer(1)), Change("a/b", to: .integer(2))]
-    try store.commit(CommitBatch(commits: [Commit(revision: 2, timestamp: 0, changes: changes)]))
+    try store.commit(2, changes)
     let expected = try store.load()
     #expect(expected.root[Path("a")].priority == nil)
     try store.fold()

@@ -111,12 +111,7 @@ struct ImportExportTests {
     try store.close()
     let again = try SQLiteTreeStore(directory: directory.store, now: 0)
     let revision = try again.load().revision
-    let commit = Commit(
-      revision: revision + 1,
-      timestamp: 0,
-      changes: [Change("z", to: .integer(1))]
-    )
-    try again.commit(CommitBatch(commits: [commit]))
+    try again.commit(revision + 1, Change("z", to: .integer(1)))
     #expect(try again.load().root[ChildKey("z")] == .integer(1))
     try again.close()
   }
@@ -184,11 +179,10 @@ struct ImportExportTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     // This many are handed over at once.
     let changes = (0..<5_000).map { Change(Path(wire: "a/\($0)"), to: .integer(1)) }
-    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
+    try store.commit(1, changes)
     var json = tokenizer(#"{"b":2}"#)
     #expect(try store.importTree(&json, mode: .replacing).revision == 2)
-    let commit = Commit(revision: 3, timestamp: 0, changes: [Change("c", to: .integer(3))])
-    try store.commit(CommitBatch(commits: [commit]))
+    try store.commit(3, Change("c", to: .integer(3)))
     try store.fold()
     #expect(try store.load().root == Node(json: JSONParser.parse(#"{"b":2,"c":3}"#)))
     try store.close()
@@ -252,8 +246,7 @@ struct ImportExportTests {
   func notAnObject(text: String) throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", to: .integer(1))])
-    try store.commit(CommitBatch(commits: [commit]))
+    try store.commit(1, Change("a", to: .integer(1)))
     var json = tokenizer(text)
     #expect(throws: ImportError.self) {
       try store.importTree(&json, mode: .merging(below: { $0.count < 2 }))
@@ -313,8 +306,7 @@ struct ImportExportTests {
         let changes = [
           Change("left", to: .integer(number)), Change("right/x", to: .integer(number)),
         ]
-        let commit = Commit(revision: number, timestamp: 0, changes: changes)
-        try? store.commit(CommitBatch(commits: [commit]))
+        try? store.commit(number, changes)
         if number % 50 == 0 { try? store.fold() }
       }
       end.signal()
@@ -339,9 +331,7 @@ struct ImportExportTests {
     var members = (0..<40).map { JSONMember("k\($0)", .string("\($0)" + long)) }
     members += (0..<40).map { JSONMember("s\($0)", .string("short")) }
     var tree = try Node(json: .object([JSONMember("a", .object(members))]))
-    try store.commit(
-      CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: [Change(.root, to: tree)])])
-    )
+    try store.commit(1, Change(.root, to: tree))
     // Out of order, so that rows are searched for one by one: long values become short, short ones
     // long, some become objects, some vanish, and others are new.
     var texts: [String] = []

@@ -38,51 +38,44 @@ struct InterruptedStartTests {
     return Set(images.elements)
   }
 
-  private func write(_ files: [String: [UInt8]], to image: TemporaryDirectory) throws {
-    try image.write(files)
-    #expect(chmod(image.store, 0o700) == 0)
-    for name in files.keys { #expect(chmod("\(image.store)/\(name)", 0o600) == 0) }
+  /// Starts anew on each image.
+  private func expectStart(
+    on images: Set<[String: [UInt8]]>,
+    _ start: (TemporaryDirectory) throws -> Void
+  ) throws {
+    #expect(images.count > 10)
+    for files in images {
+      let image = try TemporaryDirectory()
+      try image.write(files)
+      #expect(chmod(image.store, 0o700) == 0)
+      for name in files.keys { #expect(chmod("\(image.store)/\(name)", 0o600) == 0) }
+      // Its syncs need not wait for the real disk.
+      _ = FaultyDisk(directory: image.store)
+      #expect(throws: Never.self, "\(files.mapValues(\.count))") { try start(image) }
+    }
   }
 
   @Test("is repeated by the next start of a database, wherever it stopped")
   func store() throws {
     var model = StoreModel(seed: 1)
     let batch = model.nextBatch()
-    let images = try images { try SQLiteTreeStore(directory: $0, now: 0).close() }
-    #expect(images.count > 10)
-    for files in images {
-      let image = try TemporaryDirectory()
-      try write(files, to: image)
-      // Its syncs need not wait for the real disk.
-      _ = FaultyDisk(directory: image.store)
-      let note = "\(files.mapValues(\.count))"
-      #expect(throws: Never.self, "\(note)") {
-        if FileManager.default.fileExists(atPath: image.database) {
-          #expect(try StoreFile(at: image.store).load() == StoredTree())
-        }
-        let store = try SQLiteTreeStore(directory: image.store, now: 0)
-        try store.commit(batch)
-        try store.close()
-        #expect(try StoreFile(at: image.store).load().revision == model.revision)
+    try expectStart(on: images { try SQLiteTreeStore(directory: $0, now: 0).close() }) { image in
+      if FileManager.default.fileExists(atPath: image.database) {
+        #expect(try StoreFile(at: image.store).load() == StoredTree())
       }
+      let store = try SQLiteTreeStore(directory: image.store, now: 0)
+      try store.commit(batch)
+      try store.close()
+      #expect(try StoreFile(at: image.store).load().revision == model.revision)
     }
   }
 
   @Test("is repeated by the next start of the account store, wherever it stopped")
   func accounts() throws {
-    let images = try images { try SQLiteIdentityStore(directory: $0).close() }
-    #expect(images.count > 10)
-    for files in images {
-      let image = try TemporaryDirectory()
-      try write(files, to: image)
-      // Its syncs need not wait for the real disk.
-      _ = FaultyDisk(directory: image.store)
-      let note = "\(files.mapValues(\.count))"
-      #expect(throws: Never.self, "\(note)") {
-        let store = try SQLiteIdentityStore(directory: image.store)
-        try store.apply([.save(Account(database: "hearth", uid: "u", created: 1))])
-        try store.close()
-      }
+    try expectStart(on: images { try SQLiteIdentityStore(directory: $0).close() }) { image in
+      let store = try SQLiteIdentityStore(directory: image.store)
+      try store.apply([.save(Account(database: "hearth", uid: "u", created: 1))])
+      try store.close()
     }
   }
 }

@@ -10,13 +10,6 @@ import Testing
 
 @Suite("SQLiteTreeStore")
 struct SQLiteTreeStoreTests {
-  private func check(_ store: SQLiteTreeStore, _ model: StoreModel) throws {
-    let tree = try store.load()
-    #expect(exactText(tree.root) == exactText(model.root))
-    #expect(tree.revision == model.revision)
-    #expect(Dictionary(uniqueKeysWithValues: tree.ledger.map { ($0.client, $0) }) == model.ledger)
-  }
-
   /// Checks that the rows of the node table distinguish packed rows from branch rows as documented.
   private func checkRows(_ directory: TemporaryDirectory) throws {
     let reader = try StoreSchema.openReader(path: directory.database)
@@ -55,14 +48,13 @@ struct SQLiteTreeStoreTests {
         try store.close()
         try checkRows(directory)
         store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
-        try check(store, model)
-      case 2: try check(store, model)
+        check(try store.load(), model)
+      case 2: check(try store.load(), model)
       default: break
       }
     }
     try store.close()
-    let tree = try StoreFile(at: directory.store).load()
-    #expect(exactText(tree.root) == exactText(model.root))
+    check(try StoreFile(at: directory.store).load(), model)
   }
 
   @Test("commits small batches quickly and declines those that may take long")
@@ -98,7 +90,7 @@ struct SQLiteTreeStoreTests {
     options.foldChangesPerTurn = 1
     let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
     let changes = (0..<3_000).map { Change(Path(wire: "n/\($0)"), to: .string("\($0)")) }
-    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
+    try store.commit(1, changes)
     let folding = DispatchGroup()
     DispatchQueue.global().async(group: folding) { try? store.fold() }
     var wasRefused = false
@@ -109,14 +101,6 @@ struct SQLiteTreeStoreTests {
     #expect(wasRefused)
     folding.wait()
     #expect(try store.commitIfQuick(CommitBatch(commits: [])))
-    try store.close()
-  }
-
-  @Test("is empty at first")
-  func empty() throws {
-    let directory = try TemporaryDirectory()
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    #expect(try store.load() == StoredTree())
     try store.close()
   }
 
@@ -132,10 +116,10 @@ struct SQLiteTreeStoreTests {
         Change(Path([ChildKey(name), "y"]), to: long),
       ]
     }
-    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
+    try store.commit(1, changes)
     try store.fold()
     let removal = Change("a", to: .empty)
-    try store.commit(CommitBatch(commits: [Commit(revision: 2, timestamp: 0, changes: [removal])]))
+    try store.commit(2, removal)
     try store.fold()
     let root = try store.load().root
     #expect(root.children?.map.map(\.key) == names.dropFirst().map { ChildKey($0) }.sorted())
@@ -152,7 +136,7 @@ struct SQLiteTreeStoreTests {
     var model = StoreModel(seed: 77)
     let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
     for _ in 0..<250 { try store.commit(model.nextBatch(commits: 1)) }
-    try check(store, model)
+    check(try store.load(), model)
     try store.fold()
     let attributes = try FileManager.default.attributesOfItem(atPath: directory.database + "-wal")
     #expect((attributes[.size] as? Int ?? .max) < 8 * 1_024 * 1_024)
@@ -160,23 +144,6 @@ struct SQLiteTreeStoreTests {
     let reader = try StoreSchema.openReader(path: directory.database)
     #expect(try reader.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM log") } == 0)
     try reader.close()
-  }
-
-  @Test("refuses commits out of sequence and stores nothing of their batch")
-  func gaps() throws {
-    let directory = try TemporaryDirectory()
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    let entry = LedgerEntry(client: "c", upTo: 1, lastSeen: 5)
-    for revisions in [[2], [0], [1, 3], [1, 1]] as [[Int64]] {
-      let commits = revisions.map {
-        Commit(revision: $0, timestamp: 0, changes: [Change("a", to: .integer(1))])
-      }
-      #expect(throws: StoreError.self) {
-        try store.commit(CommitBatch(commits: commits, ledger: [entry]))
-      }
-    }
-    #expect(try store.load() == StoredTree())
-    try store.close()
   }
 
   @Test("refuses data it could not return and stores nothing of the batch")
@@ -257,40 +224,11 @@ struct SQLiteTreeStoreTests {
     try again.close()
   }
 
-  @Test("keeps onDisconnect writes with unresolved server values until they are withdrawn")
-  func sessions() throws {
-    let directory = try TemporaryDirectory()
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    let first = StoredSession(
-      id: 1,
-      changes: [
-        Change("a/b", to: .leaf(.deferred(.incrementInteger(2)))),
-        Change("a/b/.priority", to: .leaf(.deferred(.timestamp))),
-        Change("a/c", to: .empty),
-      ]
-    )
-    let second = StoredSession(
-      id: 2,
-      identity: .user(.object(("uid", .string("ann")))),
-      changes: [Change(.root, to: .string("x").withPriority(.integer(3)))]
-    )
-    try store.commit(CommitBatch(commits: [], sessions: [second, first].map { SessionUpdate($0) }))
-    try store.close()
-
-    let again = try SQLiteTreeStore(directory: directory.store, now: 0)
-    #expect(try again.load().sessions == [first, second])
-    let end = SessionUpdate(StoredSession(id: 1, changes: []))
-    try again.commit(CommitBatch(commits: [], sessions: [end]))
-    #expect(try again.load().sessions == [second])
-    try again.close()
-  }
-
   @Test("migrates a store from before onDisconnect writes existed")
   func olderVersion() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", to: .integer(1))])
-    try store.commit(CommitBatch(commits: [commit]))
+    try store.commit(1, Change("a", to: .integer(1)))
     try store.close()
     let queue = try DatabaseQueue(path: directory.database)
     try queue.writeWithoutTransaction { database in
@@ -353,20 +291,6 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
-  @Test("can be read without the lock while in use")
-  func readOnly() throws {
-    let directory = try TemporaryDirectory()
-    var model = StoreModel(seed: 3)
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    for _ in 0..<20 {
-      try store.commit(model.nextBatch())
-      let tree = try StoreFile(at: directory.store).load()
-      #expect(tree.revision == model.revision)
-      #expect(exactText(tree.root) == exactText(model.root))
-    }
-    try store.close()
-  }
-
   @Test("refuses to load, commit or fold once closed")
   func closed() throws {
     let directory = try TemporaryDirectory()
@@ -375,7 +299,7 @@ struct SQLiteTreeStoreTests {
     try store.close()
     #expect(throws: StoreError.self) { try store.load() }
     #expect(throws: StoreError.self) {
-      try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: [])]))
+      try store.commit(1)
     }
     #expect(throws: StoreError.self) { try store.fold() }
   }

@@ -72,14 +72,9 @@ struct StoreBackupTests {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let change = Change("a", to: .string("unmistakable"))
-    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: [change])]))
+    try store.commit(1, change)
     try store.close()
-    var bytes = try directory.databaseBytes()
-    let wanted = Array("unmistakable".utf8)
-    for position in bytes.indices where bytes[position...].starts(with: wanted) {
-      bytes[position] ^= 1
-    }
-    try directory.writeDatabase(bytes)
+    try directory.damage("unmistakable")
     let copy = try place()
     let error = #expect(throws: StoreError.self) {
       try StoreFile(at: directory.store).backUp(to: copy.database)
@@ -99,23 +94,12 @@ struct StoreBackupTests {
         to: .string("mark\($0)" + String(repeating: "x", count: 600))
       )
     }
-    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
+    try store.commit(1, changes)
     try store.close()
     let healthy = try StoreFile(at: directory.store).check()
-    #expect(
-      healthy
-        == {
-          var c = StoreCheck(); c.revision = 1; c.rowCount = 10; return c
-        }()
-    )
-    var bytes = try directory.databaseBytes()
-    for name in ["mark3", "mark7"] {
-      let wanted = Array(name.utf8)
-      for position in bytes.indices where bytes[position...].starts(with: wanted) {
-        bytes[position] ^= 1
-      }
-    }
-    try directory.writeDatabase(bytes)
+    #expect(healthy == StoreCheck(revision: 1, rowCount: 10))
+    for name in ["mark3", "mark7"] { try directory.damage(name) }
+    let bytes = try directory.databaseBytes()
     let check = try StoreFile(at: directory.store).check()
     #expect(check.faults.count == 2)
     #expect(check.faults.first?.contains("/p/k3/") == true)

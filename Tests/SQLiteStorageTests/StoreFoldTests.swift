@@ -11,11 +11,6 @@ import Testing
 
 @Suite("A fold")
 struct StoreFoldTests {
-  private func check(_ tree: StoredTree, _ model: StoreModel) {
-    #expect(exactText(tree.root) == exactText(model.root))
-    #expect(tree.revision == model.revision)
-  }
-
   private func progress(_ directory: TemporaryDirectory) throws -> FoldProgress? {
     let path = directory.database
     return try StoreFile(at: path).read { try FoldTable($0).progress() }
@@ -83,8 +78,7 @@ struct StoreFoldTests {
       let node = Node.string(String(repeating: "\(expected.revision) ", count: 300))
       expected.root.update(at: path, to: node)
       let change = Change(path, to: node)
-      let commit = Commit(revision: expected.revision, timestamp: 0, changes: [change])
-      try store.commit(CommitBatch(commits: [commit]))
+      try store.commit(expected.revision, change)
     }
     for _ in 0..<30 { try commit() }
     disk.fail(at: 30, .full, lasting: true)
@@ -123,8 +117,7 @@ struct StoreFoldTests {
         Change(Path(wire: "posts/k\(number * 7 % 3_000)x/title"), to: .string("t"))
       }
       for (index, changes) in [[long], others].enumerated() {
-        let commit = Commit(revision: Int64(index + 1), timestamp: 0, changes: changes)
-        try store.commit(CommitBatch(commits: [commit]))
+        try store.commit(Int64(index + 1), changes)
         if index == 0 { try store.fold() }
       }
       let start = processorTime()
@@ -157,8 +150,7 @@ struct StoreFoldTests {
       func commit(_ changes: [Change]) throws {
         expected.revision += 1
         for change in changes { expected.root.update(at: change.path, to: change.node) }
-        let commit = Commit(revision: expected.revision, timestamp: 0, changes: changes)
-        try store.commit(CommitBatch(commits: [commit]))
+        try store.commit(expected.revision, changes)
       }
       try commit((1...4).map { Change(Path(wire: "p/k\($0)"), to: .string("\($0)" + long)) })
       try store.fold()
@@ -204,7 +196,7 @@ struct StoreFoldTests {
       + (0..<20).map {
         Change(Path(wire: "c/\($0)"), to: .string(String(repeating: "x", count: 600)))
       }
-    try store.commit(CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: changes)]))
+    try store.commit(1, changes)
     let expected = try store.load()
     #expect(expected.root[Path("a")].priority == nil)
     disk.fail(at: 30, .full, lasting: true)
@@ -225,8 +217,7 @@ struct StoreFoldTests {
     func operations(_ commits: ClosedRange<Int64>) throws -> Int {
       for revision in commits {
         let change = Change("counter", to: .integer(revision))
-        let commit = Commit(revision: revision, timestamp: 0, changes: [change])
-        try store.commit(CommitBatch(commits: [commit]))
+        try store.commit(revision, change)
       }
       let before = disk.operationCount
       try store.fold()
@@ -252,8 +243,7 @@ struct StoreFoldTests {
       }
       for change in changes { expected.root.update(at: change.path, to: change.node) }
       expected.revision = round
-      let commit = Commit(revision: round, timestamp: 0, changes: changes)
-      try store.commit(CommitBatch(commits: [commit]))
+      try store.commit(round, changes)
     }
     try store.fold()
     #expect(try store.load() == expected)
@@ -320,8 +310,7 @@ struct StoreFoldTests {
     #expect(reports.wait(timeout: .now()) == .success)
     func commit(_ revisions: ClosedRange<Int64>) throws {
       for revision in revisions {
-        let commit = Commit(revision: revision, timestamp: 0, changes: [])
-        try store.commit(CommitBatch(commits: [commit]))
+        try store.commit(revision)
         waitForFold()
       }
     }
@@ -367,8 +356,7 @@ struct StoreFoldTests {
     let path = directory.database
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     for revision in 1...5 as ClosedRange<Int64> {
-      let commit = Commit(revision: revision, timestamp: 0, changes: [Change("a", to: .integer(1))])
-      try store.commit(CommitBatch(commits: [commit]))
+      try store.commit(revision, Change("a", to: .integer(1)))
     }
     let queue = try DatabaseQueue(path: path)
     // Each batch counts as a page.

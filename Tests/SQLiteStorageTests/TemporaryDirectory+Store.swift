@@ -1,5 +1,10 @@
 import Foundation
+import RealtimeCore
+import StoreTestSupport
 import TestSupport
+import Testing
+
+@testable import RealtimeServer
 
 extension TemporaryDirectory {
   /// The path of a store in this directory, which does not exist initially.
@@ -36,4 +41,38 @@ extension TemporaryDirectory {
     try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
     try Data(bytes).write(to: URL(fileURLWithPath: database))
   }
+
+  /// Changes the first character of a text wherever it is in the database.
+  func damage(_ text: String) throws {
+    var bytes = try databaseBytes()
+    let positions = bytes.indices.filter { bytes[$0...].starts(with: text.utf8) }
+    #expect(!positions.isEmpty)
+    for position in positions { bytes[position] ^= 1 }
+    try writeDatabase(bytes)
+  }
+}
+
+extension SQLiteTreeStore {
+  /// Stores one commit.
+  func commit(_ revision: Int64, _ changes: Change...) throws {
+    try commit(revision, changes)
+  }
+
+  /// Stores one commit.
+  func commit(_ revision: Int64, _ changes: [Change]) throws {
+    let commit = Commit(revision: revision, timestamp: 0, changes: changes)
+    try self.commit(CommitBatch(commits: [commit]))
+  }
+}
+
+/// Checks that a store contains exactly what it must.
+func check(
+  _ tree: StoredTree,
+  _ model: StoreModel,
+  sourceLocation: SourceLocation = #_sourceLocation
+) {
+  #expect(exactText(tree.root) == exactText(model.root), sourceLocation: sourceLocation)
+  #expect(tree.revision == model.revision, sourceLocation: sourceLocation)
+  let ledger = Dictionary(uniqueKeysWithValues: tree.ledger.map { ($0.client, $0) })
+  #expect(ledger == model.ledger, sourceLocation: sourceLocation)
 }

@@ -124,7 +124,9 @@ struct StoreContractTests {
     let other = StoredSession(
       id: 9,
       owner: RemoteSession(server: "run of a server", name: "name"),
-      changes: [Change("z", to: .integer(1))]
+      changes: [
+        Change("z", to: .integer(1)), Change(.root, to: .string("x").withPriority(.integer(3))),
+      ]
     )
     try store.commit(
       CommitBatch(commits: [], sessions: [session, other].map { SessionUpdate($0) })
@@ -142,6 +144,7 @@ struct StoreContractTests {
   func rules(storage: Storage) throws {
     let stores = try storage.stores(in: directory)
     let store = try open(stores)
+    #expect(try store.load().rules == nil)
     try store.commit(CommitBatch(commits: [], rules: "one"))
     try store.commit(CommitBatch(commits: [], rules: "two é"))
     try store.commit(
@@ -150,6 +153,8 @@ struct StoreContractTests {
     try store.close()
     let again = try open(stores)
     #expect(try again.load().rules == "two é")
+    try again.commit(CommitBatch(commits: [], rules: ""))
+    #expect(try again.load().rules?.isEmpty == true)
     try again.close()
   }
 
@@ -185,7 +190,7 @@ struct StoreContractTests {
       }
       let entry = LedgerEntry(client: "c", upTo: 1, lastSeen: 5)
       #expect(throws: StoreError.self) {
-        try store.commit(CommitBatch(commits: commits, ledger: [entry]))
+        try store.commit(CommitBatch(commits: commits, ledger: [entry], rules: "{}"))
       }
     }
     #expect(try store.load() == StoredTree())
