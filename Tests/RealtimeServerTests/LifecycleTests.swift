@@ -23,7 +23,7 @@ struct LifecycleTests {
     #expect(!FileManager.default.fileExists(atPath: path))
   }
 
-  @Test("answers a client that is still uploading when it stops")
+  @Test("A stopping server answers a client that is still uploading")
   func uploadAtTheEnd() async throws {
     let server = try await DatabaseServer.startForTest(.init(port: 0, rules: .open))
     let http = try await HTTPProbe(server.address)

@@ -252,7 +252,7 @@ struct LongPollingTests {
     #expect(try await last.answer().body.contains("pLPCommand(\"close\",\(number));"))
   }
 
-  @Test("The greeting names another host where the server is to be reached there")
+  @Test("The greeting names the advertised host")
   func redirect() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.advertisedHost = "blog.example.org:8443"
@@ -287,7 +287,7 @@ struct LongPollingTests {
     await second.stop()
   }
 
-  @Test("A session whose requests are cut off in the middle goes on where it was")
+  @Test("A session whose requests are cut off continues where it was")
   func unplugged() async throws {
     let server = try await DatabaseServer.startForTest()
     let client = try await PollingProbe(server.address)

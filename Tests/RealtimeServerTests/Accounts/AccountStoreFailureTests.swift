@@ -130,7 +130,7 @@ struct AccountStoreFailureTests {
     await server.stop()
   }
 
-  @Test("It is logged when accounts cannot be read or written, and when they can be again")
+  @Test("The log says when accounts cannot be read or written and when they can be again")
   func again() async throws {
     let isFailing = NIOLockedValueBox(true)
     let isUnreadable = NIOLockedValueBox(false)

@@ -52,7 +52,7 @@ struct WaitingAttemptsTests {
     #expect(count == 100)
   }
 
-  @Test("Those whose clients have left take no turn")
+  @Test("Attempts whose clients have left are skipped")
   func abandoned() {
     var waiting = WaitingAttempts()
     let hasLeft = NIOLockedValueBox(false)

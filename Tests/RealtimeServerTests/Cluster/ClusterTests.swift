@@ -118,7 +118,7 @@ struct ClusterTests {
   }
 
   @Test(
-    "What a client has given up while no leader was found is not carried out later",
+    "A request abandoned while there was no leader is not applied later",
     arguments: [("PUT", "1"), ("POST", "1"), ("PATCH", #"{"x":1}"#), ("DELETE", nil)]
   )
   func givenUp(method: String, body: String?) async throws {
@@ -223,7 +223,7 @@ struct ClusterTests {
     await cluster.stop()
   }
 
-  @Test("A server that reaches no storage does not say that it lets another one lead")
+  @Test("A server without storage does not claim to have handed over its lease")
   func nowhereToRelease() async throws {
     let cluster = try await TestCluster()
     let (leader, _) = try await cluster.leader()
@@ -241,7 +241,7 @@ struct ClusterTests {
     await cluster.stop()
   }
 
-  @Test("It is logged when a database cannot be opened, and when it can be again")
+  @Test("The log says when a database cannot be opened and when it can be again")
   func opensAgain() async throws {
     let cluster = try await TestCluster(0, databases: ["broken"])
     let member = try await cluster.add(rest: .milliseconds(100))

@@ -23,7 +23,7 @@ struct FollowingMachineTests {
     }
   }
 
-  @Test("What the leader tells while the storage is read comes after it, each commit once")
+  @Test("Commits sent while the storage is read are applied after it, each once")
   func reading() {
     var copy = copy(after: 4)
     #expect(copy.receive(commits(5...6), bytes: 1).isEmpty)
@@ -33,7 +33,7 @@ struct FollowingMachineTests {
     #expect(revisions(copy.receive(commits(8...9), bytes: 1)) == [9])
   }
 
-  @Test("A copy begins only once the leader has told all that the storage had")
+  @Test("A copy starts only once the leader has sent everything the storage had")
   func ahead() {
     var copy = copy(after: 4)
     #expect(copy.loaded(StoredTree(revision: 6, lineage: "a")).isEmpty)
@@ -59,7 +59,7 @@ struct FollowingMachineTests {
   }
 
   @Test(
-    "What a copy held is known again only if it was read in the same history as by the leader",
+    "A copy's earlier data is reused only within the history that the leader reads",
     arguments: [("a", "a"), ("b", nil), (nil, nil)] as [(String?, String?)]
   )
   func history(of leader: String?, known: String?) {

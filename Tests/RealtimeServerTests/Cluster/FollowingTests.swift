@@ -31,7 +31,7 @@ struct FollowingTests {
     return client
   }
 
-  @Test("What clients listen to costs the leader nothing but the stream to the follower")
+  @Test("Listens at a follower cost the leader only the stream to that follower")
   func load() async throws {
     let (cluster, leader, follower) = try await pair()
     let before = try await leader.serves { $0.listens }
@@ -56,7 +56,7 @@ struct FollowingTests {
     await cluster.stop()
   }
 
-  @Test("A client reads what it has written, and what others were told is stored")
+  @Test("A client reads its own writes and everything acknowledged to others")
   func ownWrites() async throws {
     let (cluster, leader, follower) = try await pair()
     let writer = try await client(cluster, follower)
@@ -74,7 +74,7 @@ struct FollowingTests {
     await cluster.stop()
   }
 
-  @Test("A client hears of its own write before the answer that it is stored")
+  @Test("A client receives its own write before the acknowledgement")
   func order() async throws {
     let (cluster, _, follower) = try await pair()
     let writer = try await client(cluster, follower)
@@ -88,7 +88,7 @@ struct FollowingTests {
     await cluster.stop()
   }
 
-  @Test("What the leader answers at once does not overtake what was asked of the copy before")
+  @Test("Responses from the leader do not overtake earlier reads of the copy")
   func answersInOrder() async throws {
     let (cluster, _, follower) = try await pair()
     let client = try await client(cluster, follower)
@@ -109,7 +109,7 @@ struct FollowingTests {
     await cluster.stop()
   }
 
-  @Test("Clients that were forwarded before are taken over, and hear each change once, in order")
+  @Test("Forwarded clients move to the copy and receive each change once, in order")
   func takenOver() async throws {
     let cluster = try await TestCluster(followClients: 4)
     let (leader, others) = try await cluster.leader()
@@ -165,7 +165,7 @@ struct FollowingTests {
     await cluster.stop()
   }
 
-  @Test("Who has signed in before the copy hears once that the account is gone")
+  @Test("A user who signed in before the copy existed is notified once of the deletion")
   func signedOutOnce() async throws {
     let cluster = try await TestCluster(followClients: 2)
     let (leader, others) = try await cluster.leader()
@@ -191,7 +191,7 @@ struct FollowingTests {
     await cluster.stop()
   }
 
-  @Test("A deleted account loses its listeners at every server, and is told nothing from then on")
+  @Test("A deleted account's listens end on every server, and nothing is sent afterwards")
   func lostListeners() async throws {
     let cluster = try await TestCluster(3, followClients: 1)
     try await cluster.followEverywhere()
@@ -232,7 +232,7 @@ struct FollowingTests {
     await cluster.stop()
   }
 
-  @Test("What a client has open arrives at another server as it was, and nothing else does")
+  @Test("A client's open requests arrive at another server unchanged, and nothing else does")
   func states() throws {
     let query = Query(index: .child("a/b"), limit: Query.Limit(7, side: .last))
     let state = SessionState(
@@ -256,7 +256,7 @@ struct FollowingTests {
     }
   }
 
-  @Test("Rules and what they forbid hold at the follower from the moment they are stored")
+  @Test("Rules apply at the follower as soon as they are stored")
   func rules() async throws {
     let (cluster, leader, follower) = try await pair()
     let listener = try await client(cluster, follower)
@@ -275,7 +275,7 @@ struct FollowingTests {
     await cluster.stop()
   }
 
-  @Test("Only what the rules have allowed somewhere makes a client more than a stranger")
+  @Test("A client counts as authorized only after the rules have allowed it something")
   func strangers() async throws {
     let (cluster, _, follower) = try await pair()
     // The client that made the server follow goes in its own time.
@@ -293,7 +293,7 @@ struct FollowingTests {
     await cluster.stop()
   }
 
-  @Test("A leader that may no longer lead confirms nothing, so that nothing old is read")
+  @Test("A leader without a valid lease confirms nothing, so that no stale data is read")
   func deposed() async throws {
     let (cluster, leader, follower) = try await pair()
     let reader = try await client(cluster, follower)
@@ -305,7 +305,7 @@ struct FollowingTests {
     await cluster.stop()
   }
 
-  @Test("A database that cannot be read is forwarded as before, and not read for every client")
+  @Test("An unreadable database is forwarded as before and not retried for every client")
   func unreadable() async throws {
     let cluster = try await TestCluster(followClients: 1)
     let follower = try #require(try await cluster.leader().others.first)
@@ -323,7 +323,7 @@ struct FollowingTests {
     await cluster.stop()
   }
 
-  @Test("A commit that is left out, or does not fit, ends the copy instead of spoiling it")
+  @Test("A missing or mismatched commit ends the copy instead of corrupting it")
   func gaps() throws {
     var hub = TreeHub(stored: StoredTree(root: .empty, revision: 4))
     let first = Commit(revision: 5, timestamp: 1, changes: [Change("a", to: .integer(1))])
@@ -344,7 +344,7 @@ struct FollowingTests {
     #expect(other.follow([Commit(revision: 6, timestamp: 1, changes: [])]) == nil)
   }
 
-  @Test("What the leader tells is read back as it was said, and nothing else is")
+  @Test("Messages from the leader decode to what was encoded, and nothing else decodes")
   func messages() throws {
     let commits = [
       Commit(

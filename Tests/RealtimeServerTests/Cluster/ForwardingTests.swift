@@ -29,7 +29,7 @@ struct ForwardingTests {
   }
 
   @Test(
-    "A client stays with the server it reached, and hears what others write anywhere",
+    "A client stays on the server it reached and receives the writes made on others",
     arguments: [false, true]
   )
   func stays(withCopies: Bool) async throws {
@@ -49,7 +49,7 @@ struct ForwardingTests {
   }
 
   @Test(
-    "Many clients of several servers hear a burst of writes, each in order and once",
+    "Clients of several servers receive a burst of writes once and in order",
     arguments: [false, true]
   )
   func bursts(withCopies: Bool) async throws {
@@ -94,7 +94,7 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
-  @Test("A frame announces whom the next messages are for, or is none")
+  @Test("A frame names the clients of the messages that follow it, or is invalid")
   func announcements() throws {
     for exchanges in [[1], [7, 8, 9], Array(1...LinkFrame.mostSharing)] {
       let bytes = LinkFrame.announcement(of: 3, to: exchanges)
@@ -110,7 +110,7 @@ struct ForwardingTests {
   }
 
   @Test(
-    "What a client has scheduled for its disconnection is written once when it goes",
+    "A client's onDisconnect writes are applied once when it disconnects",
     arguments: [false, true]
   )
   func disconnects(withCopies: Bool) async throws {
@@ -154,7 +154,7 @@ struct ForwardingTests {
   }
 
   @Test(
-    "A body of a megabyte is forwarded, and one beyond four is redirected",
+    "A body of a megabyte is forwarded, one over four megabytes is redirected",
     arguments: [false, true]
   )
   func sizes(withCopies: Bool) async throws {
@@ -174,7 +174,7 @@ struct ForwardingTests {
   }
 
   @Test(
-    "A client's message of any length and content arrives as it is and harms no other",
+    "A client's message of any length and content arrives unchanged and affects no other",
     arguments: [false, true]
   )
   func messages(withCopies: Bool) async throws {
@@ -201,7 +201,7 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
-  @Test("A client that polls is forwarded, too", arguments: [false, true])
+  @Test("A long-polling client is forwarded too", arguments: [false, true])
   func polling(withCopies: Bool) async throws {
     let cluster = try await cluster(withCopies: withCopies)
     let (leader, others) = try await cluster.leader()
@@ -245,7 +245,7 @@ struct ForwardingTests {
   }
 
   @Test(
-    "A client that stops reading is sent the newest data when it goes on, and delays no other",
+    "A client that resumes reading gets the newest data, and delays no other",
     arguments: [false, true]
   )
   func slow(withCopies: Bool) async throws {
@@ -273,7 +273,7 @@ struct ForwardingTests {
     await cluster.stop()
   }
 
-  @Test("Without a server's ticket, or with a used one, nobody gets a link")
+  @Test("A link is refused without a server's ticket or with a used one")
   func strangers() async throws {
     let cluster = try await TestCluster()
     let (leader, _) = try await cluster.leader()

@@ -88,7 +88,7 @@ struct LeadershipTests {
     #expect(outputs.contains(.answer(request: 1, .there(server))), "\(outputs)")
   }
 
-  @Test("Several servers that cannot use the storage try one after the other, each in its turn")
+  @Test("Servers that cannot use the storage try one after another")
   func turns() throws {
     let servers = others + [me]
     var visited: [ServerID] = []
@@ -120,7 +120,7 @@ struct LeadershipTests {
     #expect(later.contains { if case .acquire = $0 { true } else { false } }, "\(later)")
   }
 
-  @Test("Damaged data is read again only for a request, and only after a rest")
+  @Test("Damaged data is read again only on request, and only after a pause")
   func rests() throws {
     var machine = try leader(beside: others)
     var outputs = machine.handle(.lost("d", lease(), .damaged), at: .seconds(2))

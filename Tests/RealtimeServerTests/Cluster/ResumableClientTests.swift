@@ -88,7 +88,7 @@ struct ResumableClientTests {
     }.get()
   }
 
-  @Test("What it has is known at the third server if the second has said nothing")
+  @Test("Its data is known at the third server if the second has sent nothing")
   func silent() async throws {
     let heard = try await run { scene in
       for _ in 0..<3 {
@@ -102,7 +102,7 @@ struct ResumableClientTests {
   }
 
   @Test(
-    "What it has is not known any more once a server has told it something",
+    "Its data is no longer known once a server has sent it something",
     arguments: [
       #"{"t":"d","d":{"a":"d","b":{"p":"n","d":2}}}"#,
       #"{"t":"d","d":{"a":"m","b":{"p":"n","d":{"a":2}}}}"#,
@@ -119,7 +119,7 @@ struct ResumableClientTests {
     #expect(heard.map { $0.contains("HASH") } == [false, true, false])
   }
 
-  @Test("What it has is not known any more once it has asked for something")
+  @Test("Its data is no longer known once it has requested something")
   func asked() async throws {
     let heard = try await run { scene in
       scene.resume()

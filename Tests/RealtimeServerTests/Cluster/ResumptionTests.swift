@@ -64,7 +64,7 @@ struct ResumptionTests {
   }
 
   @Test(
-    "A client stays connected when the leader is lost, and hears each change once",
+    "A client stays connected when the leader is lost and receives each change once",
     arguments: Loss.allCases,
     [false, true]
   )
@@ -100,7 +100,7 @@ struct ResumptionTests {
     await cluster.stop()
   }
 
-  @Test("Many clients go on at the next leader, each in its own order")
+  @Test("Many clients continue at the next leader, each in order")
   func many() async throws {
     let scene = try await Scene(withCopies: false)
     var clients: [ClientProbe] = []
@@ -151,7 +151,7 @@ struct ResumptionTests {
   }
 
   @Test(
-    "Requests under way are carried out by the next leader, in order",
+    "Requests in flight are processed by the next leader, in order",
     arguments: [false, true]
   )
   func underWay(withCopies: Bool) async throws {
@@ -174,7 +174,7 @@ struct ResumptionTests {
   }
 
   @Test(
-    "An event stream goes on when the leader is lost, with the data that is current then",
+    "An event stream continues with the current data when the leader is lost",
     arguments: Loss.allCases,
     [false, true]
   )
@@ -209,7 +209,7 @@ struct ResumptionTests {
     await scene.cluster.stop()
   }
 
-  @Test("Who leads or follows next reads only what its copy lacked", arguments: Loss.allCases)
+  @Test("The next leader or follower reads only what its copy lacks", arguments: Loss.allCases)
   func knows(loss: Loss) async throws {
     let scene = try await Scene(withCopies: true)
     let cluster = scene.cluster
@@ -231,7 +231,7 @@ struct ResumptionTests {
     await cluster.stop()
   }
 
-  @Test("Who has signed in stays signed in, and hears it if not", arguments: [false, true])
+  @Test("A user stays signed in, or is notified if not", arguments: [false, true])
   func signedIn(withCopies: Bool) async throws {
     let scene = try await Scene(withCopies: withCopies)
     let (cluster, client) = (scene.cluster, scene.client)
@@ -257,7 +257,7 @@ struct ResumptionTests {
   }
 
   @Test(
-    "What a client has scheduled outlives the leader, and is written once when it leaves",
+    "onDisconnect writes outlive the leader and are applied once when the client leaves",
     arguments: Loss.allCases,
     [false, true]
   )
@@ -278,7 +278,7 @@ struct ResumptionTests {
     await cluster.stop()
   }
 
-  @Test("What a client has scheduled is written when it leaves while nobody leads")
+  @Test("onDisconnect writes are applied even if the client leaves while there is no leader")
   func leavesWithScheduled() async throws {
     let scene = try await Scene(withCopies: false)
     let client = scene.client
@@ -295,7 +295,7 @@ struct ResumptionTests {
     await scene.cluster.stop()
   }
 
-  @Test("A client that comes back elsewhere first has what it had scheduled written")
+  @Test("When a client reconnects elsewhere, its onDisconnect writes are applied first")
   func comesBackElsewhere() async throws {
     let scene = try await Scene(withCopies: false)
     let cluster = scene.cluster
@@ -313,7 +313,7 @@ struct ResumptionTests {
     await cluster.stop()
   }
 
-  @Test("A client that has come back elsewhere is not heard under its old name any more")
+  @Test("After a client reconnects elsewhere, its old session is ignored")
   func isReplaced() async throws {
     let scene = try await Scene(withCopies: false)
     let link = try await FirstServer(running: scene.other.run, over: scene.leader)
@@ -331,7 +331,7 @@ struct ResumptionTests {
     await scene.cluster.stop()
   }
 
-  @Test("When the link to a server that lives is lost, what its clients have scheduled waits")
+  @Test("When the link to a running server is lost, its clients' onDisconnect writes wait")
   func waits() async throws {
     let scene = try await Scene(withCopies: false)
     let cluster = scene.cluster
@@ -363,7 +363,7 @@ struct ResumptionTests {
     await cluster.stop()
   }
 
-  @Test("When a client's first server has ended, what it has scheduled is written within seconds")
+  @Test("When a client's server has died, its onDisconnect writes are applied within seconds")
   func firstServerEnds() async throws {
     let scene = try await Scene(withCopies: false)
     let link = try await FirstServer(running: "ended", over: scene.leader)
@@ -378,7 +378,7 @@ struct ResumptionTests {
     await scene.cluster.stop()
   }
 
-  @Test("A client that leaves while it waits is forgotten, and its requests with it")
+  @Test("A client that leaves while waiting is forgotten together with its requests")
   func leaves() async throws {
     let scene = try await Scene(withCopies: false)
     scene.leader.store.cut()
@@ -394,7 +394,7 @@ struct ResumptionTests {
     await scene.cluster.stop()
   }
 
-  @Test("A server that stops lets its clients go, whether they are served or wait")
+  @Test("A stopping server disconnects its clients, whether served or waiting")
   func stops() async throws {
     let scene = try await Scene(withCopies: false)
     scene.leader.store.cut()
@@ -507,7 +507,7 @@ struct ConversationTests {
     }
   }
 
-  @Test("The credential comes first, then the listens, then what has no answer, as it was said")
+  @Test("The credential is resent first, then the listens, then unanswered requests")
   func order() {
     var talk = Conversation()
     let write = #"{"d":{"b":{"d":{"r":9,"a":"q"},"p":"/x"},"a":"p","r":4},"t":"d"}"#
@@ -528,7 +528,7 @@ struct ConversationTests {
     #expect(said[5] == "excess 6")
   }
 
-  @Test("The client hears of a renewal only if it is refused, and of every answer of its own")
+  @Test("The client sees only refused renewals and the responses to its own requests")
   func answers() {
     var talk = Conversation()
     say(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"token"}}}"#, in: &talk)
@@ -565,7 +565,7 @@ struct ConversationTests {
     #expect(last.count == 1)
   }
 
-  @Test("What a client has ended, was refused or has lost is not renewed")
+  @Test("Listens that were ended, refused or revoked are not renewed")
   func ends() {
     var talk = Conversation()
     for (id, path) in ["/ended", "/refused", "/revoked", "/ending"].enumerated() {
@@ -587,7 +587,7 @@ struct ConversationTests {
   }
 
   @Test(
-    "What is no request is not remembered",
+    "Anything other than a request is not remembered",
     arguments: [
       "", "0", "{", "[]", #"{"t":"c","d":{"t":"p","d":{}}}"#, #"{"t":"d","d":{"a":"p"}}"#,
       #"{"t":"d","d":{"r":"1","a":"p"}}"#, #"{"t":"d","d":[]}"#, #"{"d":{"r":1,"a":"p"}}"#,
@@ -601,7 +601,7 @@ struct ConversationTests {
     #expect(steps == [])
   }
 
-  @Test("Any form of scheduling is noticed once it is granted, and a write is not taken for one")
+  @Test("Every granted onDisconnect request is recognized, and a write is not taken for one")
   func scheduling() {
     for (action, isSo) in [("o", true), ("om", true), ("oc", false), ("p", false), ("m", false)] {
       for status in [StatusCode.ok, .permissionDenied] {
@@ -616,7 +616,7 @@ struct ConversationTests {
     }
   }
 
-  @Test("A glance at any message of a server tells what it is")
+  @Test("Every kind of server message is recognized at a glance")
   func glances() {
     func glance(_ message: ServerMessage) -> ServerMessage.Glance {
       EncodedMessage(message.encoded())
