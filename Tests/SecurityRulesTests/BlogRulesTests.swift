@@ -99,7 +99,7 @@ struct BlogRulesTests {
   }
 
   @Test(
-    "A key is of the last month, which somebody who writes offline has",
+    "A key must be at most a month old, which allows for offline writes",
     arguments: [shared, friendly]
   )
   func ages(rules: String) throws {
@@ -161,7 +161,7 @@ struct BlogRulesTests {
     for attempt in [post, comment] { #expect(try decision(attempt, world).isAllowed) }
   }
 
-  @Test("Entries of earlier versions can be removed where they lead nowhere")
+  @Test("Dangling entries of earlier versions can be removed")
   func oldEntries() throws {
     let world =
       Self.world.dropLast() + #","replies":{"bob":{"x":"p","c":"p"}},"#
@@ -225,7 +225,7 @@ struct BlogRulesTests {
     }
   }
 
-  @Test("Who is blocked cannot see what the person reads", arguments: [shared, friendly])
+  @Test("A blocked user cannot see what the person reads", arguments: [shared, friendly])
   func blockedReader(file: String) throws {
     let rules = try RuleSet.asset(file)
     let root = try Node(parsing: #"{"blocked":{"alice":{"bob":true}}}"#)

@@ -36,7 +36,7 @@ struct DocumentTests {
     }
   }
 
-  @Test("An expression may contain comments, and its strings and patterns are not taken for them")
+  @Test("An expression may contain comments; strings and patterns are not mistaken for them")
   func commentsInExpressions() throws {
     let expressions = [
       "true // why", "// first\n true", "/* a */true/* b */", "true /* && false */ && true",
