@@ -107,7 +107,7 @@ struct ForeignLogAttackTests {
     }
   }
 
-  @Test("and one of a newer or an older generation is not either")
+  @Test("of a newer or older generation is not copied either")
   func generations() throws {
     for runs in 1...3 {
       let (past, later) = (try Past(seed: 8, runs: runs), try Past(seed: 8, runs: 4))

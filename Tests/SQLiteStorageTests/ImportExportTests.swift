@@ -323,7 +323,7 @@ struct ImportExportTests {
     try store.close()
   }
 
-  @Test("beside long values, stored before or new, do what they would do to the tree")
+  @Test("next to long values, old or new, change the store as they would change the tree")
   func longValues() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)

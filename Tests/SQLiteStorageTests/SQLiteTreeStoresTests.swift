@@ -69,7 +69,7 @@ struct SQLiteTreeStoresTests {
     try second.close()
   }
 
-  @Test("opens its mark with a later commit, and says so, if it cannot at the start")
+  @Test("retries opening its mark with later commits and reports the recovery")
   func lateMark() throws {
     let (events, file) = (Events(), directory.file("database.sqlite"))
     let path = CompanionFile.mark(of: file)

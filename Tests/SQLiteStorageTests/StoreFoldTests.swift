@@ -133,7 +133,7 @@ struct StoreFoldTests {
     #expect(long < short * 4 + .seconds(1), "\(short) and \(long)")
   }
 
-  @Test("keeps what is written beside long values and in their place, wherever it is interrupted")
+  @Test("keeps writes next to and in place of long values, wherever it is interrupted")
   func longValues() throws {
     let long = String(repeating: "long ", count: 60_000)
     var (number, interruptions, isDone) = (0, 0, false)
