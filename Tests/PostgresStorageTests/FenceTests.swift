@@ -63,7 +63,7 @@ struct FenceTests {
     return (store, known)
   }
 
-  @Test("Who knows an earlier commit reads only the commits since, and all that is beside the data")
+  @Test("A reader that knows an earlier commit loads only the later ones and the other state")
   func known() throws {
     let (store, earlier) = try store(commits: 5)
     var known = earlier
@@ -83,7 +83,7 @@ struct FenceTests {
     try store.close()
   }
 
-  @Test("What is no earlier commit of the same history is not used")
+  @Test("Data from another history or of a later commit is not used")
   func unknown() throws {
     let (store, earlier) = try store(commits: 4)
     let mark = Path(wire: "known")
@@ -106,7 +106,7 @@ struct FenceTests {
     try next.close()
   }
 
-  @Test("A database that was made anew under the same name shares nothing with the one before")
+  @Test("A database recreated under the same name shares nothing with its predecessor")
   func renewed() throws {
     let (store, known) = try store(commits: 4)
     try store.close()

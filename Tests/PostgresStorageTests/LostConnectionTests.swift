@@ -195,7 +195,7 @@ struct LostConnectionTests {
     try again.close()
   }
 
-  @Test("It is reported when a store cannot renew its own lease, and when it can again")
+  @Test("A store reports when it cannot renew its lease and when it can again")
   func renewedAgain() throws {
     let stores = stores { $0.ownLease = .milliseconds(600) }
     let store = try #require(try stores.open("test"))

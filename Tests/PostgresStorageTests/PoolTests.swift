@@ -88,7 +88,7 @@ struct PoolTests {
     for name in names { #expect(try stores.database(name).load().revision == 5) }
   }
 
-  @Test("A commit that is held up delays neither the leases nor, for long, another database")
+  @Test("A blocked commit does not delay leases, nor other databases for long")
   func fairness() async throws {
     let stores = stores(4)
     for name in ["held", "free"] { _ = try stores.create(name) }
@@ -124,7 +124,7 @@ struct PoolTests {
     try free.close()
   }
 
-  @Test("It is reported when folding fails, and when it works again")
+  @Test("A failing fold is reported, and so is its recovery")
   func foldedAgain() throws {
     let events = NIOLockedValueBox<[String]>([])
     var options = PostgresStoreOptions()
