@@ -31,7 +31,7 @@ struct ClientNetworkTests {
     #expect(try ClientNetwork(SocketAddress(unixDomainSocketPath: "/a")) == nil)
   }
 
-  @Test("bounds what its connections send at no cost, together", arguments: [1, 3, 200])
+  @Test("limits the free input of all its connections together", arguments: [1, 3, 200])
   func burdens(connections: Int) throws {
     final class Connection {}
     let open = OpenConnections()

@@ -57,7 +57,7 @@ struct InputSlicerTests {
     _ = try channel.finish()
   }
 
-  @Test("A long body passes in few slices, and nothing after the end of the input is wanted")
+  @Test("A long body passes in few slices, and nothing is requested after the end of the input")
   func body() throws {
     let (channel, slicer, counter) = try makeChannel()
     let head = "PUT /a.json HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n"

@@ -200,7 +200,10 @@ struct MessageHandlerTests {
     #expect(log.ends.count == 1)
   }
 
-  @Test("tells why it closes, as far as a frame has room, and is told", arguments: [1, 200])
+  @Test(
+    "sends the reason for closing, truncated to fit, and reads the peer's",
+    arguments: [1, 200]
+  )
   func reasons(times: Int) throws {
     let reason = String(repeating: "the disk is full…", count: times)
     let (server, handler, _) = try makeChannel()
