@@ -59,7 +59,7 @@ struct SecureServerTests {
     await server.stop()
   }
 
-  @Test("tells a client over TLS that there is no room for it")
+  @Test("answers a client over TLS with 503 when it has too many connections")
   func noRoom() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.tls = try certificates.files(try certificates.authority.issue())

@@ -69,7 +69,10 @@ struct TrustTests {
     try await listener.close().get()
   }
 
-  @Test("rejects every wrong certificate and names the reason", arguments: CertificateFault.allCases)
+  @Test(
+    "rejects every wrong certificate and names the reason",
+    arguments: CertificateFault.allCases
+  )
   func rejected(fault: CertificateFault) async throws {
     let (cause, words): (TLSFailure.Kind, String) =
       switch fault {
