@@ -101,7 +101,7 @@ struct PushIDTests {
     }
   }
 
-  @Test("that a slow clock loses step by step are dated at most a minute ahead")
+  @Test("are dated at most a minute ahead while the clock falls back step by step")
   func slowly() throws {
     var generator = PushIDGenerator()
     var now: Int64 = 1_700_000_000_000
@@ -113,7 +113,10 @@ struct PushIDTests {
     }
   }
 
-  @Test("keep to twenty characters at times that none can tell", arguments: [-1, .min, .max])
+  @Test(
+    "have twenty characters even at times that cannot be represented",
+    arguments: [-1, .min, .max]
+  )
   func farTimes(time: Int64) {
     var generator = PushIDGenerator()
     let ids = (0..<3).map { _ in generator.next(time: time) { 0 } }
