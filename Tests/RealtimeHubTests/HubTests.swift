@@ -6,14 +6,6 @@ import Testing
 /// What a conversation cannot show.
 @Suite("TreeHub: values")
 struct HubTests {
-  @Test("The greeting announces exactly-once writes")
-  func hello() {
-    let hello = TreeHub.hello(timestamp: 5, host: "localhost:9000", session: "s")
-    #expect(hello.extensions == [.writeOnce])
-    #expect(hello.version == "5")
-    #expect(hello.host == "localhost:9000")
-  }
-
   @Test("Peers that get the same message share its bytes")
   func sharedBytes() throws {
     var dialogue = try Dialogue(peers: 3)

@@ -54,21 +54,6 @@ struct RangeTests {
     #expect(ranges.reduce(0) { $0 + $1.node.childCount } < 100)
   }
 
-  @Test("A listener without a compound hash gets all data")
-  func withoutRanges() throws {
-    let known = Self.data(150)
-    let now = known.setting(Path(["70"]), to: .empty)
-    var request = Self.request(.root, known)
-    request.compoundHash = nil
-    #expect(try Self.listen(request, to: now) == [.push(.data(path: .root, now, tag: nil))])
-  }
-
-  @Test("A listener with current data gets nothing")
-  func same() throws {
-    let known = Self.data(150)
-    #expect(try Self.listen(Self.request(.root, known), to: known) == [])
-  }
-
   @Test("If the ranges match but the hash does not, all data is sent")
   func hidden() throws {
     let known = Self.data(150).withPriority(.integer(1))
