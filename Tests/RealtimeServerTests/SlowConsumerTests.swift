@@ -112,16 +112,22 @@ struct SlowConsumerTests {
     await server.stop()
   }
 
+  /// A client that listens to /a and has stopped reading.
+  private func stoppedListener(_ directory: TemporaryDirectory) async throws -> RawWebSocket {
+    let socket = try await RawWebSocket(.unix(path: directory.file("s")))
+    _ = try await socket.next()
+    socket.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","h":""}}}"#)
+    _ = try await socket.next()
+    try await socket.setReading(false)
+    return socket
+  }
+
   @Test("is disconnected when too much output is queued")
   func tooMuch() async throws {
     let directory = try TemporaryDirectory()
     // Nothing is merged, so that everything waits.
     let server = try await start(directory, coalesce: 1 << 30, bytes: 200_000)
-    let slow = try await RawWebSocket(.unix(path: directory.file("s")))
-    _ = try await slow.next()
-    slow.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","h":""}}}"#)
-    _ = try await slow.next()
-    try await slow.setReading(false)
+    let slow = try await stoppedListener(directory)
     let writer = try await server.connectAndGreet()
     try await write(1...1_000, over: writer)
     try await slow.setReading(true)
@@ -136,11 +142,8 @@ struct SlowConsumerTests {
   func tooLong() async throws {
     let directory = try TemporaryDirectory()
     let server = try await start(directory, coalesce: 1 << 30, seconds: 1)
-    let slow = try await RawWebSocket(.unix(path: directory.file("s")))
-    _ = try await slow.next()
-    slow.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","h":""}}}"#)
-    _ = try await slow.next()
-    try await slow.setReading(false)
+    let slow = try await stoppedListener(directory)
+    defer { withExtendedLifetime(slow) {} }
     let writer = try await server.connectAndGreet()
     try await write(1...500, over: writer)
     let http = try await HTTPProbe(.unix(path: directory.file("s")))

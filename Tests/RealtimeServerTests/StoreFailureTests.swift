@@ -53,17 +53,4 @@ struct StoreFailureTests {
     #expect(try await http.request("PUT", "/a.json", "2").body == "2")
     await server.stop()
   }
-
-  @Test("WebSocket clients learn no more than others")
-  func reason() async throws {
-    let store = GateStore()
-    let server = try await DatabaseServer.startForTest(store: store)
-    let client = try await server.connectAndGreet()
-    store.release(StoreError(.full, description: "/var/lib/hearth/hearth.sqlite: I/O error 13"))
-    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":1}}}"#)
-    let reason = #"{"s":"unavailable","d":"the disk is full"}"#
-    #expect(try await client.next() == #"{"t":"d","d":{"r":1,"b":\#(reason)}}"#)
-    store.open()
-    await server.stop()
-  }
 }
