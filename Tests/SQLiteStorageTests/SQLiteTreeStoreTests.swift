@@ -191,67 +191,6 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
-  @Test("migrates a ledger from before entries had owners")
-  func olderLedger() throws {
-    let directory = try TemporaryDirectory()
-    try SQLiteTreeStore(directory: directory.store, now: 0).close()
-    let queue = try DatabaseQueue(path: directory.database)
-    try queue.writeWithoutTransaction { database in
-      try database.execute(
-        sql: """
-          DROP TABLE ledger;
-          CREATE TABLE ledger (
-            client BLOB PRIMARY KEY, up_to INTEGER NOT NULL, refused TEXT NOT NULL,
-            last_seen INTEGER NOT NULL
-          ) WITHOUT ROWID;
-          INSERT INTO ledger VALUES (CAST('c' AS BLOB), 12, '{"7":"too_big"}', 5);
-          DELETE FROM grdb_migrations WHERE identifier = 'owners of ledger entries';
-          PRAGMA user_version = 4;
-          """
-      )
-    }
-    try queue.close()
-    let entry = LedgerEntry(
-      owner: .unknown,
-      client: "c",
-      upTo: 12,
-      refused: [7: .tooBig],
-      lastSeen: 5
-    )
-    #expect(try StoreFile(at: directory.store).load().ledger == [entry])
-    let again = try SQLiteTreeStore(directory: directory.store, now: 0)
-    #expect(try again.load().ledger == [entry])
-    try again.close()
-  }
-
-  @Test("migrates a store from before onDisconnect writes existed")
-  func olderVersion() throws {
-    let directory = try TemporaryDirectory()
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    try store.commit(1, Change("a", to: .integer(1)))
-    try store.close()
-    let queue = try DatabaseQueue(path: directory.database)
-    try queue.writeWithoutTransaction { database in
-      try database.execute(
-        sql: """
-          DROP TABLE sessions;
-          DELETE FROM grdb_migrations WHERE identifier = 'sessions';
-          PRAGMA user_version = 1;
-          """
-      )
-    }
-    try queue.close()
-    let again = try SQLiteTreeStore(directory: directory.store, now: 0)
-    #expect(
-      try again.load()
-        == StoredTree(root: Node.empty.setting(Path("a"), to: .integer(1)), revision: 1)
-    )
-    let session = StoredSession(id: 5, changes: [Change("b", to: .integer(2))])
-    try again.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
-    #expect(try again.load().sessions == [session])
-    try again.close()
-  }
-
   @Test("drops clients unseen for thirty days when it opens")
   func ledgerAge() throws {
     let directory = try TemporaryDirectory()

@@ -252,44 +252,6 @@ struct StoreFoldTests {
     #expect(try StoreFile(at: directory.store).load() == expected)
   }
 
-  @Test("works with stores from before folds could be interrupted")
-  func olderVersion() throws {
-    let directory = try TemporaryDirectory()
-    var model = StoreModel(seed: 9)
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    for _ in 0..<5 { try store.commit(model.nextBatch()) }
-    try store.fold()
-    for _ in 0..<5 { try store.commit(model.nextBatch()) }
-    let image = try TemporaryDirectory()
-    try image.copyFiles(of: directory.store)
-    try store.close()
-    let queue = try DatabaseQueue(path: image.database)
-    try queue.writeWithoutTransaction { database in
-      try database.execute(
-        sql: """
-          ALTER TABLE state DROP COLUMN applied_changes;
-          ALTER TABLE state DROP COLUMN target_revision;
-          ALTER TABLE state DROP COLUMN node_rows;
-          ALTER TABLE state DROP COLUMN counted_folded;
-          ALTER TABLE state DROP COLUMN counted_target;
-          ALTER TABLE state DROP COLUMN counted_applied;
-          DROP TABLE batches;
-          DELETE FROM grdb_migrations WHERE identifier
-            IN ('folds in several steps', 'batches without commits', 'number of rows');
-          PRAGMA user_version = 3;
-          """
-      )
-    }
-    try queue.close()
-
-    check(try StoreFile(at: image.store).load(), model)
-    let again = try SQLiteTreeStore(directory: image.store, now: 0)
-    check(try again.load(), model)
-    try again.commit(model.nextBatch())
-    try again.close()
-    check(try StoreFile(at: image.store).load(), model)
-  }
-
   @Test("is tried on opening and, if it fails, again after the usual number of commits")
   func retries() throws {
     let directory = try TemporaryDirectory()
