@@ -1,6 +1,3 @@
-import HearthLab
-import PostgresStorage
-import PostgresTestSupport
 import RealtimeCore
 import TestSupport
 import Testing
@@ -10,33 +7,20 @@ import Testing
 /// Behaviour that all stores of accounts share, whatever they store them in.
 @Suite("The account store contract", .timeLimit(.minutes(2)))
 struct IdentityContractTests {
-  enum Storage: CaseIterable {
-    case memory
-    case sqlite
-    case postgres
+  private let directory: TemporaryDirectory
+  private let email: EmailAddress
 
-    static let allCases: [Storage] = [.memory] + durable
+  init() throws {
+    directory = try TemporaryDirectory()
+    email = try #require(EmailAddress("ada@example.com"))
+  }
 
-    /// The stores that outlive the server; PostgreSQL is left out where it is not installed, and a
-    /// message is printed.
-    static let durable: [Storage] = PostgresServer.isInstalled ? [.sqlite, .postgres] : [.sqlite]
-
-    /// Creates a store.
-    func store(in directory: TemporaryDirectory) throws -> any IdentityStore {
-      self == .memory ? MemoryIdentityStore() : try place(in: directory)()
-    }
-
-    /// Creates a location for a store that outlives the server, and returns a closure that opens
-    /// the store.
-    func place(
-      in directory: TemporaryDirectory
-    ) throws -> () throws -> any MovableIdentityStore {
-      guard self == .postgres else {
-        return { try SQLiteIdentityStore(directory: directory.file("identities")) }
-      }
-      let address = PostgresAddress(try PostgresServer.shared.get().makeDatabase())
-      return { try PostgresIdentityStore(at: address) }
-    }
+  private func code(
+    _ purpose: OneTimeCode.Purpose = .passwordReset,
+    in database: String = "hearth",
+    expires: Int64 = 10_000
+  ) -> OneTimeCode {
+    OneTimeCode(purpose: purpose, database: database, uid: "u", email: email, expires: expires)
   }
 
   private func account(
@@ -66,8 +50,7 @@ struct IdentityContractTests {
     Thoroughness.seeds(30)
   )
   func model(storage: Storage, seed: UInt64) throws {
-    let directory = try TemporaryDirectory()
-    let store = try storage.store(in: directory)
+    let store = try storage.identities(in: directory)
     let memory = MemoryIdentityStore()
     var random = SplitMix64(seed: seed)
     var tokens: [[UInt8]] = []
@@ -131,8 +114,7 @@ struct IdentityContractTests {
     arguments: Storage.durable
   )
   func uniqueEmail(storage: Storage) throws {
-    let directory = try TemporaryDirectory()
-    let store = try storage.store(in: directory)
+    let store = try storage.identities(in: directory)
     try store.apply([.save(account("u1", email: "ada@example.com", in: "hearth"))])
     try store.apply([.save(account("u1", email: "ada@example.com", in: "other"))])
     #expect(throws: StoreError.self) {
@@ -153,8 +135,7 @@ struct IdentityContractTests {
     arguments: Storage.allCases
   )
   func bounds(storage: Storage) throws {
-    let directory = try TemporaryDirectory()
-    let store = try storage.store(in: directory)
+    let store = try storage.identities(in: directory)
     try store.apply([.begin(session("s", of: "u"), token: [0])])
     for step in 1...60 {
       try store.apply([
@@ -179,8 +160,7 @@ struct IdentityContractTests {
     arguments: Storage.durable
   )
   func account(storage: Storage) throws {
-    let directory = try TemporaryDirectory()
-    let open = try storage.place(in: directory)
+    let open = try storage.durableIdentities(in: directory)
     var full = account("u1", email: "ada@example.com")
     full.isEmailVerified = true
     full.displayName = "Ada \u{0301}"
@@ -209,16 +189,8 @@ struct IdentityContractTests {
 
   @Test("Expired entries are removed", arguments: Storage.allCases)
   func tidying(storage: Storage) throws {
-    let directory = try TemporaryDirectory()
-    let store = try storage.store(in: directory)
-    let email = try #require(EmailAddress("ada@example.com"))
-    let code = OneTimeCode(
-      purpose: .passwordReset,
-      database: "hearth",
-      uid: "u",
-      email: email,
-      expires: 10_000
-    )
+    let store = try storage.identities(in: directory)
+    let code = code()
     let note = TokenAuthority.Revocation(database: "hearth", uid: "u", validSince: 1)
     try store.apply([
       .addCode(code, hash: [1]), .begin(session("s", of: "u"), token: [2]), .revoke(note),
@@ -239,8 +211,7 @@ struct IdentityContractTests {
 
   @Test("Using a session keeps it longer", arguments: Storage.allCases)
   func use(storage: Storage) throws {
-    let directory = try TemporaryDirectory()
-    let store = try storage.store(in: directory)
+    let store = try storage.identities(in: directory)
     try store.apply([
       .begin(session("s", of: "u"), token: [1]),
       .replace(token: [1], successor: [2], at: 5_000),
@@ -258,20 +229,9 @@ struct IdentityContractTests {
     Storage.allCases
   )
   func codes(change: IdentityChange, storage: Storage) throws {
-    let directory = try TemporaryDirectory()
-    let store = try storage.store(in: directory)
-    let email = try #require(EmailAddress("ada@example.com"))
-    func code(in database: String) -> OneTimeCode {
-      OneTimeCode(
-        purpose: .passwordReset,
-        database: database,
-        uid: "u",
-        email: email,
-        expires: 10_000
-      )
-    }
+    let store = try storage.identities(in: directory)
     try store.apply([
-      .addCode(code(in: "hearth"), hash: [1]), .addCode(code(in: "other"), hash: [2]), change,
+      .addCode(code(), hash: [1]), .addCode(code(in: "other"), hash: [2]), change,
     ])
     #expect(try store.code([1]) == nil)
     #expect(try store.code([2]) != nil)
@@ -279,20 +239,12 @@ struct IdentityContractTests {
   }
 
   @Test(
-    "The accounts of a database get another name, and their earlier tokens end",
+    "Renaming a database moves its accounts and ends their tokens",
     arguments: Storage.allCases
   )
   func renaming(storage: Storage) throws {
-    let directory = try TemporaryDirectory()
-    let store = try storage.store(in: directory)
-    let email = try #require(EmailAddress("ada@example.com"))
-    let code = OneTimeCode(
-      purpose: .passwordReset,
-      database: "hearth",
-      uid: "u",
-      email: email,
-      expires: 10_000
-    )
+    let store = try storage.identities(in: directory)
+    let code = code()
     let revoked = TokenAuthority.Revocation(database: "hearth", uid: "u", validSince: 3)
     try store.apply([
       .save(account("u", email: "ada@example.com")), .save(account("v")),
@@ -317,16 +269,9 @@ struct IdentityContractTests {
   @Test("Everything can be moved to another store", arguments: Storage.durable, Storage.durable)
   func moving(from source: Storage, to target: Storage) throws {
     let directories = (try TemporaryDirectory(), try TemporaryDirectory())
-    let old = try source.place(in: directories.0)()
-    let new = try target.place(in: directories.1)()
-    let email = try #require(EmailAddress("ada@example.com"))
-    let code = OneTimeCode(
-      purpose: .emailVerification,
-      database: "hearth",
-      uid: "u",
-      email: email,
-      expires: 9
-    )
+    let old = try source.durableIdentities(in: directories.0)()
+    let new = try target.durableIdentities(in: directories.1)()
+    let code = code(.emailVerification, expires: 9)
     try old.apply([
       .save(account("u", email: "ada@example.com", in: "hearth")),
       .begin(session("s", of: "u"), token: [1]),

@@ -1,7 +1,4 @@
 import Foundation
-import HearthLab
-import PostgresStorage
-import PostgresTestSupport
 import RealtimeCore
 import StoreTestSupport
 import TestSupport
@@ -14,37 +11,6 @@ import Testing
 /// A new storage becomes a case of ``Storage``, and has to pass all of these tests.
 @Suite("The storage contract", .timeLimit(.minutes(2)))
 struct StoreContractTests {
-  enum Storage: CaseIterable {
-    case memory
-    case sqlite
-    case postgres
-
-    /// The storages that can be tested on this machine.
-    static let allCases: [Storage] = [.memory] + durable
-
-    /// The storages whose databases outlive the server and can be maintained by tools.
-    ///
-    /// PostgreSQL is left out where it is not installed, and a message is printed.
-    static let durable: [Storage] = PostgresServer.isInstalled ? [.sqlite, .postgres] : [.sqlite]
-
-    func stores(in directory: TemporaryDirectory) throws -> any TreeStores {
-      switch self {
-      case .memory: MemoryTreeStores()
-      case .sqlite, .postgres: try databases(in: directory)
-      }
-    }
-
-    func databases(in directory: TemporaryDirectory) throws -> any StoredDatabases {
-      guard self == .postgres else {
-        return SQLiteTreeStores(directory: directory.file("store")) { 0 }
-      }
-      let url = try PostgresServer.shared.get().makeDatabase()
-      var options = PostgresStoreOptions()
-      options.copy = { try SQLiteDatabase.copy($0, to: $1) }
-      return PostgresTreeStores(at: PostgresAddress(url), options: options) { 0 }
-    }
-  }
-
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }
