@@ -3,6 +3,7 @@ import Foundation
 import HearthLab
 import PostgresTestSupport
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import PostgresStorage
@@ -222,16 +223,13 @@ struct FenceTests {
   func contention() throws {
     for round in 0..<5 {
       let url = url
-      let winners = (0..<8).map { _ in
-        Lease(database: "", id: "", epoch: 0, holder: ServerID(""), duration: .zero)
-      }
-      let box = LeaseBox(winners)
+      let record = Record<Lease>()
       DispatchQueue.concurrentPerform(iterations: 8) { index in
         let own = PostgresTreeStores(at: PostgresAddress(url))
         let lease = try? own.acquire("test", by: ServerID("s\(round)-\(index)"), for: .seconds(60))
-        box.set(lease, at: index)
+        if let lease { record.append(lease) }
       }
-      let leases = box.values
+      let leases = record.elements
       #expect(leases.count == 8)
       #expect(Set(leases.map(\.holder)).count == 1)
       #expect(Set(leases.map(\.id)).count == 1)
@@ -374,17 +372,4 @@ struct FenceTests {
     try first.close()
     try second.close()
   }
-}
-
-/// Leases that several threads report.
-private final class LeaseBox: @unchecked Sendable {
-  // Safety: the values are used with the lock held.
-  private let lock = NSLock()
-  private var leases: [Lease?]
-
-  init(_ leases: [Lease]) { self.leases = Array(repeating: nil, count: leases.count) }
-
-  func set(_ lease: Lease?, at index: Int) { lock.withLock { leases[index] = lease } }
-
-  var values: [Lease] { lock.withLock { leases.compactMap(\.self) } }
 }
