@@ -17,7 +17,13 @@ struct NodeHashTests {
       ("100", "5PG1TllwFpsPMPTAduN1cJllS2g="),
       ("101", "kD0WC1dhA4d9tF2LqEBSwg8x4BY="),
       ("4.5623", "vf1CL0tIRwXXunHcG/irRECk3lY="),
+      ("63.99999999999999", "zFJOUZzUkkkr+HeAqBvpk/EwG9U="),
+      ("0.30000000000000004", "+ZMNbmKbExo3ViuO1Vc1Ct29UrI="),
+      ("1e21", "rZwDOBGJ9Z0+flzyrCWzeSigSyE="),
       ("5e-324", "AVzIJwC869iLHq/DQh6bzLDrVO4="),
+      ("9007199254740991", "zP1cy9AKj8mOJfzxsijijNJ8QdY="),
+      ("-9007199254740991", "U8K3LgGrvrEVTL18Ydmg5pmSimM="),
+      ("123456789012345680", "8fTNBOIlVhVr09d//Wbc9dPxYZg="),
       ("9007199254740992", "m4qsp/5BbIWTdjthNlnOX+WCTB0="),
       ("9007199254740993", "m4qsp/5BbIWTdjthNlnOX+WCTB0="),
       ("true", "E5z61QM0lN/U2WsOnusszCTkR8M="),
@@ -54,7 +60,10 @@ struct NodeHashTests {
     ]
   )
   func vector(text: String, hash: String) throws {
-    #expect(try Node(text: text).hash == hash)
+    let node = try Node(text: text)
+    #expect(node.hash == hash)
+    #expect(try Node(text: node.exportText).hash == hash)
+    if let number = Double(text) { #expect(Node.leaf(.double(number)).hash == hash) }
   }
 
   @Test(

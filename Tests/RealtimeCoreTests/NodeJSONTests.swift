@@ -23,6 +23,9 @@ struct NodeJSONTests {
       (#"{"0":{".value":1,".priority":2}}"#, "[1]"),
       (#"{"2147483647":1}"#, #"{"2147483647":1}"#),
     ]
+      + ["123456789012345", "999999999999999", "2147483646", "4294967295"].flatMap {
+        [#"{"\#($0)":true}"#, #"{"0":1,"\#($0)":true}"#].map { ($0, $0) }
+      }
   )
   func arrays(export: String, value: String) throws {
     let node = try Node(text: export)

@@ -27,6 +27,7 @@ struct NodeUpdateTests {
       (#"{"a":{"b":1,".priority":1},"d":1}"#, "a/b", "2", #"{"a":{"b":2,".priority":1},"d":1}"#),
       (#"{"a":{".value":1,".priority":9},"d":1}"#, "a", "2", #"{"a":2,"d":1}"#),
       (#"{"a":1}"#, "a/b", "2", #"{"a":{"b":2}}"#),
+      (#"{"0":"a"}"#, "123456789012345", #""c""#, #"{"0":"a","123456789012345":"c"}"#),
     ]
   )
   func rules(before: String, path: String, data: String, after: String) throws {
