@@ -54,6 +54,19 @@ struct AccountStoreFailureTests {
     func close() {}
   }
 
+  /// A request that creates an account.
+  private var creation: IdentityRequest {
+    var request = IdentityRequest(
+      "POST",
+      at: .administration(project: "hearth", nil),
+      database: "hearth"
+    )
+    request.body = Array("{}".utf8)
+    request.contentType = "application/json"
+    request.isLocalAdministrator = true
+    return request
+  }
+
   @Test(
     "A change that cannot be stored fails; an unknown outcome is also reported to the server",
     arguments: [
@@ -73,16 +86,8 @@ struct AccountStoreFailureTests {
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
       onLoss: { _ in losses.withLockedValue { $0 += 1 } }
     )
-    var request = IdentityRequest(
-      "POST",
-      at: .administration(project: "hearth", nil),
-      database: "hearth"
-    )
-    request.body = Array("{}".utf8)
-    request.contentType = "application/json"
-    request.isLocalAdministrator = true
     for _ in 1...2 {
-      let answer = await service.answer(request)
+      let answer = await service.answer(creation)
       #expect(answer.status == 500)
       #expect(answer.json["error"]?["message"]?.string == message)
     }
@@ -147,22 +152,14 @@ struct AccountStoreFailureTests {
       logger: Logger(label: "test") { _ in CollectingLog(lines: log) },
       onLoss: { _ in }
     )
-    var request = IdentityRequest(
-      "POST",
-      at: .administration(project: "hearth", nil),
-      database: "hearth"
-    )
-    request.body = Array("{}".utf8)
-    request.contentType = "application/json"
-    request.isLocalAdministrator = true
-    #expect(await service.answer(request).status == 500)
+    #expect(await service.answer(creation).status == 500)
     #expect(says("error cannot write the accounts"))
     isUnreadable.withLockedValue { $0 = true }
     while !says("error cannot read account changes by other servers") { await Task.yield() }
     #expect(!says("again"))
     isFailing.withLockedValue { $0 = false }
     isUnreadable.withLockedValue { $0 = false }
-    #expect(await service.answer(request).status == 200)
+    #expect(await service.answer(creation).status == 200)
     #expect(says("notice the account store works again"))
     while !says("notice account changes by other servers are read again") { await Task.yield() }
     await service.close()
