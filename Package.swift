@@ -371,7 +371,7 @@ let package = Package(
     suite(
       "SecurityRulesTests",
       ["RealtimeCore", "RealtimeServer"],
-      exclude: ["BlogAttempts.txt"]
+      exclude: ["BlogAttempts.txt", "Expressions.txt"]
     ),
     suite("RealtimeHubTests", ["RealtimeCore", "RealtimeServer"], exclude: ["Conversations"]),
     tests(

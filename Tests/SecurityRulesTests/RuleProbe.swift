@@ -4,7 +4,7 @@ import RealtimeServer
 import Testing
 
 /// The outcome of an expression: rejected at deployment, or its result at run time.
-enum ProbeResult: Hashable, Sendable {
+enum ProbeResult: String, Hashable, Sendable {
   case yes, no, error, rejected
 }
 
