@@ -5,53 +5,19 @@ extension EndToEnd {
   /// Accounts at a remote database, through commands and through the screens of two terminals.
   @Suite("Accounts")
   struct AccountTests {
-    private static let rules = Sandbox.package + "/assets/rules/blog.json"
     private let password = "correct horse"
-
-    private func serve(_ sandbox: Sandbox) throws -> (server: ServerProcess, url: String) {
-      let server = try sandbox.serve(
-        "--port",
-        "0",
-        "--socket",
-        sandbox.directory + "/run/blog.sock",
-        "--data-dir",
-        sandbox.directory + "/blog",
-        "--rules",
-        Self.rules
-      )
-      return (server, "http://127.0.0.1:\(server.port)?ns=hearth")
-    }
-
-    private func signUp(_ sandbox: Sandbox, _ name: String, _ url: String) throws {
-      let outcome = try sandbox.hearth(
-        "sign-up",
-        "--email",
-        "\(name)@example.org",
-        "--name",
-        name,
-        "--password-stdin",
-        "--database",
-        url,
-        input: password + "\n"
-      )
-      #expect(outcome.status == 0, "\(outcome.errors)")
-      #expect(outcome.output == "signed in as \(name)\n")
-    }
 
     @Test("Two users post, star and comment as themselves, and nobody can without an account")
     func commands() throws {
       let sandbox = try Sandbox()
-      let (server, url) = try serve(sandbox)
-      defer { server.process.terminate() }
+      let (_, url) = try sandbox.serveBlog()
       #expect(
         try sandbox.hearth("post", "--title", "t", "--body", "b", "--database", url).status == 4
       )
-      try signUp(sandbox, "ann", url)
-      let id = try sandbox.hearth("post", "--title", "Hello", "--body", "b", "--database", url)
-        .lines[
-          0
-        ]
-      try signUp(sandbox, "bob", url)
+      try sandbox.signUp("ann", at: url)
+      let post = ["post", "--title", "Hello", "--body", "b", "--database", url]
+      let id = try #require(try sandbox.run(post).lines.first)
+      try sandbox.signUp("bob", at: url)
       #expect(try sandbox.hearth("star", id, "--database", url).status == 0)
       #expect(try sandbox.hearth("comment", id, "Hi", "--database", url).status == 0)
       #expect(try sandbox.hearth("delete", id, "--database", url).status == 4)
@@ -61,9 +27,7 @@ extension EndToEnd {
       let accounts = try sandbox.hearth("accounts", "--json").lines.map(object)
       #expect(accounts.map { $0["name"] as? String } == ["bob", "ann"])
       #expect(shown["uid"] as? String == accounts[1]["uid"] as? String)
-      #expect(
-        try sandbox.hearth("delete", id, "--database", url, "--account", "ann").status == 0
-      )
+      #expect(try sandbox.hearth("delete", id, "--database", url, "--account", "ann").status == 0)
       #expect(try sandbox.hearth("name", "Bea", "--database", url).output == "Bea\n")
       #expect(try sandbox.hearth("name", "--database", url).output == "Bea\n")
       #expect(
@@ -79,23 +43,14 @@ extension EndToEnd {
     @Test("Signing in again restores the same user, and a wrong password is rejected")
     func signIn() throws {
       let sandbox = try Sandbox()
-      let (server, url) = try serve(sandbox)
-      defer { server.process.terminate() }
-      try signUp(sandbox, "ann", url)
+      let (_, url) = try sandbox.serveBlog()
+      try sandbox.signUp("ann", at: url)
       #expect(try sandbox.hearth("sign-out", "--database", url).status == 0)
       let arguments = ["sign-in", "--email", "ann@example.org", "--password-stdin"]
-      let wrong = try sandbox.run(
-        arguments + ["--database", url],
-        input: "wrong horse\n",
-        environment: sandbox.environment
-      )
+      let wrong = try sandbox.run(arguments + ["--database", url], input: "wrong horse\n")
       #expect(wrong.status == 4)
       #expect(!wrong.errors.contains("wrong horse"))
-      let right = try sandbox.run(
-        arguments + ["--database", url],
-        input: password + "\n",
-        environment: sandbox.environment
-      )
+      let right = try sandbox.run(arguments + ["--database", url], input: password + "\n")
       #expect(right.output == "signed in as ann\n")
       let file = sandbox.directory + "/state/hearth/credentials.json"
       let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
@@ -105,9 +60,8 @@ extension EndToEnd {
     @Test("A forgotten password can be reset once with a code")
     func resetPassword() throws {
       let sandbox = try Sandbox()
-      let (server, url) = try serve(sandbox)
-      defer { server.process.terminate() }
-      try signUp(sandbox, "ann", url)
+      let (_, url) = try sandbox.serveBlog()
+      try sandbox.signUp("ann", at: url)
       let asked = try sandbox.hearth(
         "reset-password",
         "--email",
@@ -130,8 +84,7 @@ extension EndToEnd {
       {
         try sandbox.run(
           ["reset-password", "--code", code, "--password-stdin", "--database", url] + arguments,
-          input: password + "\n",
-          environment: sandbox.environment
+          input: password + "\n"
         )
       }
       #expect(try reset(code, "--email", "bob@example.org", password: "x").status == 2)
@@ -144,8 +97,7 @@ extension EndToEnd {
           [
             "sign-in", "--email", "ann@example.org", "--password-stdin", "--database", url,
           ],
-          input: password + "\n",
-          environment: sandbox.environment
+          input: password + "\n"
         ).status
       }
       #expect(try signIn(password) == 4)
@@ -155,12 +107,11 @@ extension EndToEnd {
     @Test("A profile stands for a URL, and the local database has no accounts")
     func profiles() throws {
       let sandbox = try Sandbox()
-      let (server, url) = try serve(sandbox)
-      defer { server.process.terminate() }
+      let (_, url) = try sandbox.serveBlog()
       #expect(try sandbox.hearth("profile", "add", "team", "--database", url).status == 0)
       #expect(try sandbox.hearth("profile", "add", "team", "--database", url).status == 6)
       #expect(try sandbox.hearth("profile", "list").output == "team  \(url)\n")
-      try signUp(sandbox, "ann", url)
+      try sandbox.signUp("ann", at: url)
       #expect(
         try sandbox.hearth("post", "--title", "t", "--body", "b", "--profile", "team").status == 0
       )
@@ -174,18 +125,16 @@ extension EndToEnd {
 
     @Test(
       "Two users sign up on screen, switch accounts, post, star and comment",
-      .enabled(if: Tmux.isInstalled, "tmux is not installed")
+      .needsTmux
     )
     func screens() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let (server, url) = try serve(sandbox)
-      defer { server.process.terminate() }
-      let ann = try tmux.open("\(Sandbox.program) --database '\(url)'")
+      let (_, url) = try sandbox.serveBlog()
+      let ann = try sandbox.open("\(Sandbox.program) --database '\(url)'")
       try ann.waitFor("Who are you?", within: 30)
       try signUp(ann, "ann")
       // The next terminal starts as the same user, and becomes another one.
-      let bob = try tmux.open("\(Sandbox.program) --database '\(url)'")
+      let bob = try sandbox.open("\(Sandbox.program) --database '\(url)'")
       try bob.waitFor("online", within: 30)
       try bob.press("F6")
       try bob.waitFor("ann, ann@example.org")
@@ -199,12 +148,7 @@ extension EndToEnd {
       try bob.press("Down")
       try signUp(bob, "bob")
 
-      try ann.press("c")
-      try ann.waitFor("New post")
-      try ann.type("Hello from ann")
-      try ann.press("Tab")
-      try ann.type("Is anyone there?")
-      try ann.press("C-s")
+      try ann.compose("Hello from ann", "Is anyone there?")
       try bob.waitFor("Hello from ann", within: 30)
       try bob.press("s")
       try ann.waitFor("the star", within: 30) {
@@ -214,8 +158,7 @@ extension EndToEnd {
       try bob.waitFor("Is anyone there?")
       try bob.press("c")
       try bob.waitFor("Enter send")
-      try bob.type("I am here.")
-      try bob.press("Enter")
+      try bob.enter("I am here.")
       try ann.press("Enter")
       try ann.waitFor("I am here.", within: 30)
       try waitUntil("everything is stored") {
@@ -231,7 +174,7 @@ extension EndToEnd {
 
     /// Creates an account from the page of choices, whose first choice is just before the
     /// selection.
-    private func signUp(_ pane: Tmux.Pane, _ name: String) throws {
+    private func signUp(_ pane: Sandbox.Pane, _ name: String) throws {
       try pane.press("Down", "Enter")
       try pane.waitFor("Make an account")
       try pane.waitFor("User name")
@@ -241,8 +184,7 @@ extension EndToEnd {
       try pane.press("Tab")
       try pane.type(password)
       try pane.press("Tab")
-      try pane.type(password)
-      try pane.press("Enter")
+      try pane.enter(password)
       try pane.waitFor("online", within: 30)
       #expect(try !pane.screen().contains(password))
     }

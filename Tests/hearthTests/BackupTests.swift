@@ -51,12 +51,7 @@ extension EndToEnd {
     func online() throws {
       let sandbox = try Sandbox()
       let (socket, data) = (sandbox.directory + "/s", sandbox.directory + "/db")
-      let server = try sandbox.start("serve", "--socket", socket, "--data-dir", data)
-      try waitUntil("the server answers") {
-        guard let descriptor = WireClient.connect(to: socket) else { return false }
-        close(descriptor)
-        return true
-      }
+      let server = try sandbox.serve("--socket", socket, "--data-dir", data).process
       let writer = CrashWriter("w0", seed: 1)
       let group = DispatchGroup()
       group.enter()
@@ -95,8 +90,7 @@ extension EndToEnd {
       let data = sandbox.directory + "/data/hearth"
       #expect(try sandbox.hearth("backup", data).status == 6)
       #expect(try sandbox.hearth("backup", data + "/database.sqlite").status == 6)
-      let other = sandbox.directory + "/notes"
-      try "mine".write(toFile: other, atomically: true, encoding: .utf8)
+      let other = try sandbox.write("mine", to: "notes")
       #expect(try sandbox.hearth("backup", other).status == 6)
       #expect(try String(contentsOfFile: other, encoding: .utf8) == "mine")
       #expect(try sandbox.hearth("backup", sandbox.directory + "/no/such").status != 0)
@@ -116,8 +110,8 @@ extension EndToEnd {
       try sandbox.hearth("set", "/", #"{"a":{".value":1,".priority":2},"b":"é\u202e"}"#)
       for options in [[], ["--json"]] as [[String]] {
         let file = sandbox.directory + "/out.json"
-        let output = try sandbox.run(["export"] + options, environment: sandbox.environment).output
-        try sandbox.run(["export", file] + options, environment: sandbox.environment)
+        let output = try sandbox.run(["export"] + options).output
+        try sandbox.run(["export", file] + options)
         #expect(try String(contentsOfFile: file, encoding: .utf8) == output)
         #expect(output.contains("\\u202e"))
         #expect(try object(output)["b"] as? String == "é\u{202e}")
@@ -156,8 +150,7 @@ extension EndToEnd {
     @Test("A long import runs through the server, which keeps serving other clients")
     func shared() throws {
       let sandbox = try Sandbox()
-      let server = try sandbox.serve()
-      defer { server.process.terminate() }
+      try sandbox.serve()
       try sandbox.hearth("set", "/posts/old", #"{"title":"old"}"#)
       let file = sandbox.directory + "/posts.json"
       try writePosts(4_000, to: file)
@@ -183,15 +176,8 @@ extension EndToEnd {
     @Test("An import says whether the part of it that came before a refused one is there")
     func refusedPart() throws {
       let sandbox = try Sandbox()
-      let rules = sandbox.directory + "/rules.json"
-      try #"{"rules":{".read":true,"posts":{".write":true}}}"#
-        .write(toFile: rules, atomically: true, encoding: .utf8)
-      let server = try sandbox.serve([
-        "--port", "0", "--socket", sandbox.directory + "/run/blog.sock", "--data-dir",
-        sandbox.directory + "/blog", "--rules", rules,
-      ])
-      defer { server.process.terminate() }
-      let url = "http://127.0.0.1:\(server.port)?ns=hearth"
+      let rules = #"{"rules":{".read":true,"posts":{".write":true}}}"#
+      let (_, url) = try sandbox.serveBlog(rules: sandbox.write(rules, to: "rules.json"))
       func importing(_ text: String) throws -> (outcome: Sandbox.Outcome, posts: Int) {
         let outcome = try sandbox.hearth("import", "-", "--database", url, input: text)
         let posts = try sandbox.hearth("get", "/posts", "--database", url).output

@@ -38,8 +38,7 @@ extension EndToEnd {
       func shell(_ command: String) throws -> Sandbox.Outcome {
         try sandbox.run(
           ["-c", "hearth() { '\(Sandbox.program)' \"$@\"; }; \(command)"],
-          of: "/bin/bash",
-          environment: sandbox.environment
+          of: "/bin/bash"
         )
       }
       expect(
@@ -67,8 +66,7 @@ extension EndToEnd {
     func malformedJSON() throws {
       let sandbox = try Sandbox()
       expect(try sandbox.hearth("set", "/x", "{\"a\":}"), status: 2, says: "byte 5")
-      let file = sandbox.directory + "/bad.json"
-      try "{\n \"a\": 1,\n oops\n}".write(toFile: file, atomically: true, encoding: .utf8)
+      let file = try sandbox.write("{\n \"a\": 1,\n oops\n}", to: "bad.json")
       expect(try sandbox.hearth("import", file), status: 2, says: "line 3")
       expect(
         try sandbox.hearth("import", "-", input: "[1]"),
@@ -128,14 +126,9 @@ extension EndToEnd {
     func notADatabase() throws {
       let sandbox = try Sandbox()
       let directory = sandbox.directory + "/broken"
-      try FileManager.default.createDirectory(
-        atPath: directory,
-        withIntermediateDirectories: true,
-        attributes: [.posixPermissions: 0o700]
-      )
-      let file = directory + "/database.sqlite"
+      mkdir(directory, 0o700)
       let content = String(repeating: "this is not a database\n", count: 100)
-      try content.write(toFile: file, atomically: true, encoding: .utf8)
+      let file = try sandbox.write(content, to: "broken/database.sqlite")
       expect(try sandbox.hearth("list", "--data-dir", directory), status: 2, says: file)
       #expect(try String(contentsOfFile: file, encoding: .utf8) == content)
     }
@@ -143,8 +136,7 @@ extension EndToEnd {
     @Test("An unwritable data directory is named")
     func unwritable() throws {
       let sandbox = try Sandbox()
-      let file = sandbox.directory + "/file"
-      try "x".write(toFile: file, atomically: true, encoding: .utf8)
+      let file = try sandbox.write("x", to: "file")
       expect(try sandbox.hearth("list", "--data-dir", file + "/below"), status: 2, says: file)
       expect(
         try sandbox.hearth("list", "--data-dir", "/proc/nothing"),
@@ -156,8 +148,7 @@ extension EndToEnd {
     @Test("A file or socket of another program is not mistaken for a server")
     func foreignSocket() throws {
       let sandbox = try Sandbox()
-      let file = sandbox.directory + "/plain"
-      try "x".write(toFile: file, atomically: true, encoding: .utf8)
+      let file = try sandbox.write("x", to: "plain")
       expect(try sandbox.hearth("list", "--socket", file), status: 2, says: "is not a socket")
       #expect(try String(contentsOfFile: file, encoding: .utf8) == "x")
 
@@ -172,8 +163,7 @@ extension EndToEnd {
     func secondServer() throws {
       let sandbox = try Sandbox()
       // This server stays: one started by a command may have ended before the second one checks.
-      let server = try sandbox.serve()
-      defer { server.process.terminate() }
+      try sandbox.serve()
       let first = try #require(try sandbox.serverProcess())
       let second = try sandbox.hearth("serve", "--socket", sandbox.directory + "/second.sock")
       expect(second, status: 1, says: "\(first)")
@@ -183,11 +173,10 @@ extension EndToEnd {
     func noTerminal() throws {
       let sandbox = try Sandbox()
       expect(try sandbox.hearth(), status: 2, says: "hearth list recent")
-      let tmux = Tmux(sandbox)
-      let pane = try tmux.open("TERM=dumb \(Sandbox.program); echo \"status $?\"; exec cat")
+      let pane = try sandbox.open("TERM=dumb \(Sandbox.program); echo \"status $?\"; exec cat")
       try pane.waitFor("status 2")
       #expect(try pane.screen().contains("dumb"))
-      let piped = try tmux.open("\(Sandbox.program) | cat; exec cat")
+      let piped = try sandbox.open("\(Sandbox.program) | cat; exec cat")
       try piped.waitFor("standard output is not a terminal")
       #expect(try sandbox.serverProcess() == nil)
     }
@@ -201,7 +190,7 @@ extension EndToEnd {
         ["list", "--timeout=\(evil)"], ["list", "--\(evil)=\(evil)"], ["list", "-\(evil)"],
         ["--\(evil)", "list"], ["--data-dir", "x", evil], ["completions", evil],
       ] {
-        let outcome = try sandbox.run(arguments, environment: sandbox.environment)
+        let outcome = try sandbox.run(arguments)
         let shown = outcome.errors + outcome.output
         let bad = shown.unicodeScalars.filter {
           $0 != "\n" && ($0.properties.generalCategory == .control || $0 == "\u{202E}")
@@ -217,8 +206,7 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       let directory = sandbox.directory + "/elsewhere"
       // This server stays, as above.
-      let server = try sandbox.serve("--data-dir", directory)
-      defer { server.process.terminate() }
+      try sandbox.serve("--data-dir", directory)
       try sandbox.hearth("set", "/a", "1", "--data-dir", directory)
       #expect(try sandbox.hearth("--data-dir", directory, "get", "/a").output == "1\n")
       #expect(try sandbox.hearth("--data-dir=\(directory)", "--json", "get", "/a").output == "1\n")
@@ -278,7 +266,7 @@ extension EndToEnd {
     )
     func mistyped(words: [String], reason: String) throws {
       let sandbox = try Sandbox()
-      let outcome = try sandbox.run(words, environment: sandbox.environment)
+      let outcome = try sandbox.run(words)
       #expect(outcome.status == 2)
       #expect(outcome.errors.hasPrefix("hearth: \(reason)\n"), "\(outcome.errors)")
       #expect(outcome.output.isEmpty)
@@ -292,11 +280,7 @@ extension EndToEnd {
       let members = (100..<200).map { "\"\($0)\":\"\(text)\"" }.joined(separator: ",")
       try sandbox.hearth("set", "/a", "{\(members)}")
       let script = "set -o pipefail; \(Sandbox.program) watch /a | head -n 1"
-      let outcome = try sandbox.run(
-        ["-c", script],
-        of: "/bin/bash",
-        environment: sandbox.environment
-      )
+      let outcome = try sandbox.run(["-c", script], of: "/bin/bash")
       #expect(outcome.output.hasPrefix("child_added /a/100 \"xxx"))
       #expect(outcome.output.filter { $0 == "\n" }.count == 1)
       #expect(outcome.errors.isEmpty, "\(outcome.errors)")

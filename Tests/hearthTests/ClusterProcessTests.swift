@@ -17,35 +17,29 @@ struct ClusterProcessTests {
   final class Cluster {
     let sandbox: Sandbox
     let url: String
+    let rules: String
     private(set) var servers: [ServerProcess] = []
 
     init(_ count: Int, at url: String) throws {
       sandbox = try Sandbox()
       self.url = url
-      try #"{"rules":{".read":true,".write":true}}"#
-        .write(toFile: sandbox.directory + "/rules.json", atomically: true, encoding: .utf8)
+      rules = try sandbox.write(Sandbox.openRules, to: "rules.json")
       for _ in 0..<count { try add() }
     }
 
     deinit {
-      for server in servers {
-        kill(server.process.processIdentifier, SIGCONT)
-        kill(server.process.processIdentifier, SIGKILL)
-        server.process.wait()
-      }
+      for server in servers { server.process.kill() }
     }
 
     /// Starts a server, which may reach PostgreSQL through an address of its own.
     func add(at url: String? = nil, advertise: String? = nil) throws {
       let options = [
-        "--store", url ?? self.url, "--port", "0", "--rules", sandbox.directory + "/rules.json",
+        "--store", url ?? self.url, "--port", "0", "--rules", rules,
         "--socket", "\(sandbox.directory)/\(servers.count).sock",
         // All of this holds for clients that read from a copy as well.
         "--limit", "follow-clients=1",
       ]
-      servers.append(
-        try sandbox.serve(options + (advertise.map { ["--advertise", $0] } ?? []))
-      )
+      servers.append(try sandbox.serve(options + (advertise.map { ["--advertise", $0] } ?? [])))
     }
 
     /// The number of the server that leads a database, among the given ones.
@@ -127,6 +121,26 @@ struct ClusterProcessTests {
     return (acknowledged, stored)
   }
 
+  /// Has a database counted while a fault happens, and checks that clients can write again soon,
+  /// and that every write was stored once.
+  private func expectSurvival(
+    _ fault: String,
+    in database: Database,
+    writingTo other: Database? = nil,
+    of body: () async throws -> Void,
+    then: (Duration) throws -> Void = { _ in }
+  ) async throws {
+    let counts = try await count(in: database) {
+      _ = try await timeOfWrite(to: database)
+      try await body()
+      let time = try await timeOfWrite(to: other ?? database)
+      print("\(fault): the first write took \(time)")
+      try then(time)
+    }
+    #expect(counts.stored == counts.acknowledged)
+    #expect(counts.acknowledged > 0)
+  }
+
   /// Measures how long it takes until a write is acknowledged.
   private func timeOfWrite(to database: Database) async throws -> Duration {
     let start = ContinuousClock.now
@@ -146,15 +160,11 @@ struct ClusterProcessTests {
     let increment = #"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":{".sv":{"increment":1}}}}}"#
     #expect(scheduled.send(increment))
     #expect(scheduled.receive()?.contains(#""s":"ok""#) == true)
-    let counts = try await count(in: database) {
-      _ = try await timeOfWrite(to: database)
+    try await expectSurvival("a killed leader", in: database) {
       cluster.signal(leader, SIGKILL)
-      let time = try await timeOfWrite(to: database)
-      print("a killed leader was missed for \(time)")
-      #expect(time < Self.patience)
+    } then: {
+      #expect($0 < Self.patience)
     }
-    #expect(counts.stored == counts.acknowledged)
-    #expect(counts.acknowledged > 0)
     let gone = try await database.reference(withPath: "gone").getData().value as? Int
     #expect(gone == 1, "what the dead leader had been told to write later is written once")
     await database.close()
@@ -201,15 +211,13 @@ struct ClusterProcessTests {
     #expect(try cluster.leader() == 0)
     try cluster.add()
     let database = try cluster.client(of: 1)
-    let counts = try await count(in: database) {
-      _ = try await timeOfWrite(to: database)
+    try await expectSurvival("a leader without PostgreSQL", in: database) {
       proxy.set(.silent)
-      let time = try await timeOfWrite(to: database)
-      print("a leader without PostgreSQL was missed for \(time)")
-      #expect(try cluster.leader(among: [1]) == 1)
+    } then: { _ in
+      let next = try cluster.leader(among: [1])
+      #expect(next == 1)
       proxy.set(.fair)
     }
-    #expect(counts.stored == counts.acknowledged)
     await database.close()
   }
 
@@ -246,8 +254,7 @@ struct ClusterProcessTests {
     let socket = cluster.servers[0].socket
     let metrics = try cluster.sandbox.run(
       ["-sS", "--unix-socket", socket, "http://localhost/metrics"],
-      of: "/usr/bin/curl",
-      environment: cluster.sandbox.environment
+      of: "/usr/bin/curl"
     ).output
     #expect(metrics.contains("\nhearth_cluster_leases_lost_total 0\n"), "\(metrics)")
     #expect(!metrics.contains("\nhearth_cluster_reconnects_total 0\n"))
@@ -276,15 +283,13 @@ struct ClusterProcessTests {
     try cluster.add()
     let database = try cluster.client(of: 0)
     let reader = try cluster.client(of: 1)
-    let counts = try await count(in: database) {
-      _ = try await timeOfWrite(to: database)
+    try await expectSurvival("a leader that can store nothing", in: database, writingTo: reader) {
       proxy.silenceWatched(true)
-      let time = try await timeOfWrite(to: reader)
-      print("a leader that could store nothing was missed for \(time)")
-      #expect(try cluster.leader(among: [1]) == 1)
+    } then: { _ in
+      let next = try cluster.leader(among: [1])
+      #expect(next == 1)
       proxy.silenceWatched(false)
     }
-    #expect(counts.stored == counts.acknowledged)
     #expect(try !cluster.leads(0))
     await database.close()
     await reader.close()
@@ -332,12 +337,11 @@ struct ClusterProcessTests {
     let cluster = try Cluster(2, at: url)
     let sandbox = cluster.sandbox
     func hearth(_ words: String...) throws -> Sandbox.Outcome {
-      try sandbox.run(words + ["--store", url], environment: sandbox.environment)
+      try sandbox.run(words + ["--store", url])
     }
-    let rules = sandbox.directory + "/rules.json"
     func make(_ name: String) throws {
       #expect(try hearth("databases", "create", name).status == 0)
-      #expect(try hearth("rules", "set", rules, "--ns", name).status == 0)
+      #expect(try hearth("rules", "set", cluster.rules, "--ns", name).status == 0)
     }
     func status(_ server: Int, of name: String, with token: String) throws -> Int {
       try cluster.servers[server].request("GET", "/x.json?ns=\(name)&auth=\(token)").status
@@ -443,11 +447,10 @@ struct ClusterProcessTests {
     let url = try PostgresServer.shared.get().makeDatabase()
     let cluster = try Cluster(2, at: url)
     let sandbox = cluster.sandbox
-    let rules = sandbox.directory + "/rules.json"
     let names = ["one", "two", "three", "four"]
     for name in names {
       #expect(try sandbox.hearth("databases", "create", name, "--store", url).status == 0)
-      let set = try sandbox.hearth("rules", "set", rules, "--ns", name, "--store", url)
+      let set = try sandbox.hearth("rules", "set", cluster.rules, "--ns", name, "--store", url)
       #expect(set.status == 0, "\(set.errors)")
       _ = try cluster.leader(of: name)
     }
@@ -458,10 +461,18 @@ struct ClusterProcessTests {
     #expect(try sandbox.hearth("databases", "rebalance", "--store", url).status == 0)
     let again = try sandbox.hearth("databases", "rebalance", "--store", url)
     #expect(again.status == 0 && again.output.isEmpty, "\(again.output)")
-    let led = try sandbox.hearth("rules", "set", rules, "--ns", "one", "--store", url)
+    let led = try sandbox.hearth("rules", "set", cluster.rules, "--ns", "one", "--store", url)
     #expect(led.status != 0 && led.errors.contains("leads"), "\(led.errors)")
     let leader = cluster.servers[try cluster.leader(of: "one")].socket
-    let served = try sandbox.hearth("rules", "set", rules, "--ns", "one", "--socket", leader)
+    let served = try sandbox.hearth(
+      "rules",
+      "set",
+      cluster.rules,
+      "--ns",
+      "one",
+      "--socket",
+      leader
+    )
     #expect(served.status == 0, "\(served.errors)")
     let cluster2 = try sandbox.hearth("cluster", "--store", url)
     #expect(cluster2.output.contains("timeline 1"))
@@ -477,14 +488,12 @@ struct ClusterProcessTests {
     #expect(try cluster.leader() == 0)
     try cluster.add()
     let database = try cluster.client(of: 1)
-    let counts = try await count(in: database) {
-      _ = try await timeOfWrite(to: database)
+    try await expectSurvival("a leader that its clients do not reach", in: database) {
       proxy.set(.down)
-      let time = try await timeOfWrite(to: database)
-      print("a leader that its clients do not reach was missed for \(time)")
-      #expect(try cluster.leader() == 1)
+    } then: { _ in
+      let next = try cluster.leader()
+      #expect(next == 1)
     }
-    #expect(counts.stored == counts.acknowledged)
     #expect(try !cluster.leads(0))
     await database.close()
   }
@@ -495,14 +504,10 @@ struct ClusterProcessTests {
     let cluster = try Cluster(2, at: try postgres.makeDatabase())
     let leader = try cluster.leader()
     let database = try cluster.client(of: 1 - leader)
-    let counts = try await count(in: database) {
-      _ = try await timeOfWrite(to: database)
+    try await expectSurvival("a restart of PostgreSQL", in: database) {
       postgres.stop()
       try postgres.start()
-      let time = try await timeOfWrite(to: database)
-      print("after a restart of PostgreSQL the first write took \(time)")
     }
-    #expect(counts.stored == counts.acknowledged)
     await database.close()
     postgres.stop()
   }
@@ -521,14 +526,10 @@ struct ClusterProcessTests {
     let cluster = try Cluster(2, at: url)
     let leader = try cluster.leader()
     let database = try cluster.client(of: 1 - leader)
-    let counts = try await count(in: database) {
-      _ = try await timeOfWrite(to: database)
+    try await expectSurvival("a failover of PostgreSQL", in: database) {
       primary.stop(isCrash: true)
       try standby.promote()
-      let time = try await timeOfWrite(to: database)
-      print("after a failover of PostgreSQL the first write took \(time)")
     }
-    #expect(counts.stored == counts.acknowledged)
     await database.close()
     standby.stop()
   }
@@ -576,14 +577,11 @@ struct ClusterProcessTests {
     let leader = try cluster.leader()
     let other = 1 - leader
     let database = try cluster.client(of: other)
-    let counts = try await count(in: database) {
-      _ = try await timeOfWrite(to: database)
+    try await expectSurvival("a leader that stops", in: database) {
       cluster.signal(leader, SIGTERM)
-      let time = try await timeOfWrite(to: database)
-      print("handing over took \(time)")
+    } then: { _ in
       #expect(cluster.servers[leader].process.wait() == 0)
     }
-    #expect(counts.stored == counts.acknowledged)
     await database.close()
   }
 }

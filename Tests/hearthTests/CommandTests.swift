@@ -63,16 +63,16 @@ extension EndToEnd {
     func muting() throws {
       let sandbox = try Sandbox()
       func post(_ title: String, by name: String) throws -> String {
-        try sandbox.hearth("post", "--title", title, "--body", "Tea", "--user", name).lines[0]
+        try sandbox.post(title, "Tea", by: name)
       }
       func seen(_ words: String...) throws -> String {
-        try sandbox.run(words + ["--user", "ann"], environment: sandbox.environment).output
+        try sandbox.run(words + ["--user", "ann"]).output
       }
       let own = try post("Mine", by: "ann")
       let loud = try post("Loud", by: "bob")
       try sandbox.hearth("comment", own, "A remark", "--user", "bob")
       for words in [["list"], ["search", "tea"]] {
-        let output = try sandbox.run(words + ["--user", "ann"], environment: sandbox.environment)
+        let output = try sandbox.run(words + ["--user", "ann"])
         #expect(output.lines.count == 2)
       }
       #expect(try seen("mute", "bob") == "")
@@ -102,7 +102,7 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       func hearth(_ user: String, _ arguments: String...) throws -> [String] {
         let words = arguments + ["--user", user]
-        let outcome = try sandbox.run(words, environment: sandbox.environment)
+        let outcome = try sandbox.run(words)
         #expect(outcome.status == 0, "\(words): \(outcome.errors)")
         return outcome.lines
       }
@@ -114,9 +114,7 @@ extension EndToEnd {
       let answer = try hearth("bob", "comment", id, "And you?", "--answer", own)[0]
       let found = try hearth("ann", "notices", "--json").map(object)
       #expect(found.allSatisfy { $0["unread"] as? Bool == true && $0["post"] as? String == id })
-      #expect(
-        Set(found.compactMap { $0["kind"] as? String }) == ["reply", "mention", "stars"]
-      )
+      #expect(Set(found.compactMap { $0["kind"] as? String }) == ["reply", "mention", "stars"])
       #expect(Set(found.compactMap { $0["comment"] as? String }) == [comment, answer])
       let lines = try hearth("ann", "notices")
       #expect(lines.contains("* \(id)  now  bob answered you on Tea"), "\(lines)")
@@ -153,10 +151,7 @@ extension EndToEnd {
         """
       try kept.write(toFile: "\(folder)/\(place)/1.json", atomically: true, encoding: .utf8)
       func hearth(_ arguments: String...) throws -> Sandbox.Outcome {
-        try sandbox.run(
-          ["drafts"] + arguments + ["--user", "ann"],
-          environment: sandbox.environment
-        )
+        try sandbox.run(["drafts"] + arguments + ["--user", "ann"])
       }
       let all = ["1  post: New", "2  post: Old", "3  comment on p1: Me too"]
       #expect(try hearth().lines == all)
@@ -178,7 +173,7 @@ extension EndToEnd {
       let refused = try sandbox.hearth("name", "bee", "--user", "ann")
       #expect(refused.status == 2 && refused.errors.contains("that of --user"))
       let before = try object(sandbox.hearth("name", "--json").output)
-      let post = try sandbox.hearth("post", "--title", "t", "--body", "b").lines[0]
+      let post = try sandbox.post("t")
       #expect(try sandbox.hearth("name", "Bee B.").output == "Bee B.\n")
       #expect(try sandbox.hearth("name", "a\u{7}").status == 2)
       try sandbox.hearth("comment", post, "By another name")
@@ -196,7 +191,7 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       var ids: [String] = []
       for title in ["one", "two", "none"] {
-        ids += try sandbox.hearth("post", "--title", title, "--body", "b", "--user", "alice").lines
+        ids.append(try sandbox.post(title, by: "alice"))
       }
       try sandbox.hearth("star", ids[0], "--user", "bob")
       try sandbox.hearth("star", ids[1], "--user", "bob")
@@ -322,8 +317,7 @@ extension EndToEnd {
       let rules = sandbox.directory + "/rules.json"
       try #"{"rules":{".read":true,".write":true}}"#
         .write(toFile: rules, atomically: true, encoding: .utf8)
-      let server = try sandbox.start("serve", "--port", "0", "--rules", rules, output: output)
-      defer { server.terminate() }
+      _ = try sandbox.start("serve", "--port", "0", "--rules", rules, output: output)
       try waitUntil("the server is ready") {
         try String(contentsOfFile: output, encoding: .utf8).hasSuffix("\n")
       }

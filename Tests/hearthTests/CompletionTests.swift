@@ -3,7 +3,7 @@ import Testing
 
 extension EndToEnd {
   /// What the Tab key does in the three shells.
-  @Suite("Shell completions", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("Shell completions", .needsTmux)
   struct CompletionTests {
     /// A shell, and the command that starts it with our completions.
     enum Shell: String, CaseIterable {
@@ -33,7 +33,7 @@ extension EndToEnd {
             + "fpath=(\(files) $fpath)\nautoload -U compinit && compinit -u -d \(sandbox.directory)/dump\n",
         ]
         for (name, text) in texts {
-          try text.write(toFile: sandbox.directory + "/" + name, atomically: true, encoding: .utf8)
+          try sandbox.write(text, to: name)
         }
         try FileManager.default.createSymbolicLink(
           atPath: sandbox.directory + "/hearth",
@@ -53,12 +53,11 @@ extension EndToEnd {
       }
       let sandbox = try Sandbox()
       try shell.prepare(sandbox)
-      let id = try sandbox.hearth("post", "--title", "Tea at four", "--body", "B").lines[0]
+      let id = try sandbox.post("Tea at four")
       try sandbox.hearth("profile", "add", "garden", "--database", "https://blog.example.org")
       try sandbox.hearth("databases", "create", "notebook")
-      try "{}".write(toFile: sandbox.directory + "/zebra.json", atomically: true, encoding: .utf8)
-      let tmux = Tmux(sandbox)
-      let pane = try tmux.open(
+      try sandbox.write("{}", to: "zebra.json")
+      let pane = try sandbox.open(
         "env PATH=\(sandbox.directory):$PATH \(shell.command(sandbox))",
         columns: 120
       )
@@ -82,7 +81,7 @@ extension EndToEnd {
         }
       }
       // Of several posts, the ids are listed, with the titles where the shell shows meanings.
-      let second = try sandbox.hearth("post", "--title", "Second cup", "--body", "B").lines[0]
+      let second = try sandbox.post("Second cup")
       let listed = shell == .bash ? [id, second] : [id, second, "Tea at four", "Second cup"]
       try pane.type("hearth show ")
       // Bash first completes what the ids have in common.

@@ -3,12 +3,12 @@ import Testing
 
 extension EndToEnd {
   /// The configuration file, drafts, editors and line mode, on a real terminal.
-  @Suite("Configuration and writing", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("Configuration and writing", .needsTmux)
   struct ConfigurationTests {
     private func write(_ text: String, _ sandbox: Sandbox) throws {
       let folder = sandbox.directory + "/.config/hearth"
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-      try text.write(toFile: folder + "/config.toml", atomically: true, encoding: .utf8)
+      try sandbox.write(text, to: ".config/hearth/config.toml")
     }
 
     @Test("--print-config shows each value with its origin and reports invalid lines")
@@ -32,18 +32,14 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       for path in ["/no/such/file", sandbox.directory] {
         for words in [["--print-config"], ["--list-themes"], []] {
-          let outcome = try sandbox.run(
-            words + ["--config", path],
-            environment: sandbox.environment
-          )
+          let outcome = try sandbox.run(words + ["--config", path])
           #expect(outcome.status == 2)
           #expect(outcome.errors.contains("the configuration \(path) cannot be read: "))
         }
       }
-      let file = sandbox.directory + "/mine.toml"
       let text =
         "ascii = true\r\ntheem = \"x\"\r\n[keys.list]\r\n\"x\" = \"fly\"\r\n[keys.lisst]\r\ny = \"star\"\r\n"
-      try text.write(toFile: file, atomically: true, encoding: .utf8)
+      let file = try sandbox.write(text, to: "mine.toml")
       let outcome = try sandbox.hearth("--print-config", "--config", file)
       #expect(outcome.status == 0)
       #expect(outcome.output.contains("ascii = true  # mine.toml:1"))
@@ -67,13 +63,9 @@ extension EndToEnd {
         "/posts/a",
         #"{"uid":"u","author":"u","title":"T","body":"B","starCount":0}"#
       )
-      let tmux = Tmux(sandbox)
-      let pane = try tmux.open(
-        "env TZ=XYZ-13:30 HEARTH_TIMES=date \(Sandbox.program) --user alice",
-        columns: 120
-      )
-      try pane.waitFor("online")
-      try sandbox.hearth("post", "--title", "Now", "--body", "x")
+      let variables = "TZ=XYZ-13:30 HEARTH_TIMES=date"
+      let pane = try sandbox.open(as: "alice", variables: variables, columns: 120)
+      try sandbox.post("Now")
       let written = Date()
       let times = [written.addingTimeInterval(-2), written].map { date in
         let local = Int(date.timeIntervalSince1970) + 13 * 3_600 + 30 * 60
@@ -86,9 +78,7 @@ extension EndToEnd {
     func liveReload() throws {
       let sandbox = try Sandbox()
       try write("ascii = false\n", sandbox)
-      let tmux = Tmux(sandbox)
-      let alice = try tmux.open("\(Sandbox.program) --user alice")
-      try alice.waitFor("online")
+      let alice = try sandbox.open(as: "alice")
       try write("ascii = true\n[keys.list]\n\"x\" = \"compose\"\n", sandbox)
       try alice.waitFor("config.toml:3")
       try alice.waitFor("+ online")
@@ -101,9 +91,7 @@ extension EndToEnd {
     @Test("kill -9 in the middle of a word loses no saved text")
     func killed() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let alice = try tmux.open("\(Sandbox.program) --user alice")
-      try alice.waitFor("online")
+      let alice = try sandbox.open(as: "alice")
       try alice.press("c")
       try alice.type("Half a")
       try alice.press("Tab")
@@ -111,8 +99,7 @@ extension EndToEnd {
       try alice.waitFor("word and mo")
       try waitUntil("the draft is on disk") { try sandbox.keeps("word and mo") }
       kill(try alice.process(), SIGKILL)
-      let again = try tmux.open("\(Sandbox.program) --user alice")
-      try again.waitFor("online")
+      let again = try sandbox.open(as: "alice")
       try again.press("c")
       try again.waitFor("Half a")
       try again.waitFor("word and mo")
@@ -121,15 +108,12 @@ extension EndToEnd {
     @Test("The external editor gets the terminal and returns the text")
     func editor() throws {
       let sandbox = try Sandbox()
-      let script = sandbox.directory + "/my editor"
-      try "#!/bin/sh\n[ -t 1 ] || exit 1\nprintf 'From outside\\n\\nTwo\\nlines\\n' > \"$2\"\n"
-        .write(toFile: script, atomically: true, encoding: .utf8)
-      chmod(script, 0o700)
-      let tmux = Tmux(sandbox)
-      let alice = try tmux.open(
-        "env VISUAL=\"'\(script)' --wait\" \(Sandbox.program) --user alice"
+      let script = try sandbox.write(
+        "#!/bin/sh\n[ -t 1 ] || exit 1\nprintf 'From outside\\n\\nTwo\\nlines\\n' > \"$2\"\n",
+        to: "my editor"
       )
-      try alice.waitFor("online")
+      chmod(script, 0o700)
+      let alice = try sandbox.open(as: "alice", variables: "VISUAL=\"'\(script)' --wait\"")
       try alice.press("c")
       try alice.type("Draft")
       try alice.press("C-e")
@@ -143,9 +127,7 @@ extension EndToEnd {
     @Test("A failed editor changes nothing")
     func failingEditor() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let alice = try tmux.open("env VISUAL=false \(Sandbox.program) --user alice")
-      try alice.waitFor("online")
+      let alice = try sandbox.open(as: "alice", variables: "VISUAL=false")
       try alice.press("c")
       try alice.type("Draft")
       try alice.press("C-e")
@@ -172,27 +154,22 @@ extension EndToEnd {
       #expect(piped.output.contains("Done: the comment."))
       #expect(piped.output.contains("Done: deleting the post."))
       #expect(try sandbox.hearth("list").output == "")
-      let tmux = Tmux(sandbox)
-      let alice = try tmux.open("\(Sandbox.program) --plain --user alice")
+      let alice = try sandbox.open("\(Sandbox.program) --plain --user alice")
       try alice.waitFor("0 posts. Type help")
-      try sandbox.hearth("post", "--user", "bob", "--title", "News", "--body", "x")
+      try sandbox.post("News", by: "bob")
       try alice.waitFor("New post by bob: News.")
-      try alice.type("star 1")
-      try alice.press("Enter")
+      try alice.enter("star 1")
       try alice.waitFor("1 star for News.")
     }
 
     @Test("Two terminals of one user keep separate drafts")
     func twoTerminals() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let first = try tmux.open("\(Sandbox.program) --user alice")
-      try first.waitFor("online")
+      let first = try sandbox.open(as: "alice")
       try first.press("c")
       try first.type("First of two")
       try waitUntil("the first draft is on disk") { try sandbox.keeps("First of two") }
-      let second = try tmux.open("\(Sandbox.program) --user alice")
-      try second.waitFor("online")
+      let second = try sandbox.open(as: "alice")
       try second.press("c")
       try second.waitFor("New post")
       #expect(!(try second.screen()).contains("First of two"))
@@ -200,7 +177,7 @@ extension EndToEnd {
       try waitUntil("the second draft is on disk") { try sandbox.keeps("Second of two") }
       kill(try first.process(), SIGKILL)
       kill(try second.process(), SIGKILL)
-      let third = try tmux.open("\(Sandbox.program) --user alice")
+      let third = try sandbox.open(as: "alice")
       try third.waitFor("2 drafts")
     }
 
@@ -208,15 +185,14 @@ extension EndToEnd {
     func links() throws {
       let sandbox = try Sandbox()
       let file = sandbox.directory + "/opened"
-      let browser = sandbox.directory + "/browser"
-      try "#!/bin/sh\nprintf '%s' \"$#:$1\" > '\(file)'\n"
-        .write(toFile: browser, atomically: true, encoding: .utf8)
+      let browser = try sandbox.write(
+        "#!/bin/sh\nprintf '%s' \"$#:$1\" > '\(file)'\n",
+        to: "browser"
+      )
       chmod(browser, 0o700)
       let link = "http://example.org/;touch%20x$(id)&y"
-      let tmux = Tmux(sandbox)
-      let alice = try tmux.open("env BROWSER=\(browser) \(Sandbox.program) --user alice")
-      try alice.waitFor("online")
-      try sandbox.hearth("post", "--user", "bob", "--title", "Link", "--body", "See \(link).")
+      let alice = try sandbox.open(as: "alice", variables: "BROWSER=\(browser)")
+      try sandbox.post("Link", "See \(link).", by: "bob")
       try alice.waitFor("Link")
       try alice.press("o")
       try alice.waitFor("example.org")

@@ -70,20 +70,14 @@ extension EndToEnd {
       let faults = fault.map {
         ["--fault", $0.kind.rawValue, "--number", "\($0.number)", "--times", "\($0.times)"]
       }
-      let server = try Spawned(
-        faults == nil ? Sandbox.program : Sandbox.built("FaultyServer"),
+      let server = try sandbox.start(
         faults.map { paths + $0 } ?? ["serve"] + paths,
-        environment: sandbox.environment
+        of: faults == nil ? Sandbox.program : Sandbox.built("FaultyServer")
       )
-      do {
-        try waitUntil("the server answers, \(note)") {
-          guard let descriptor = WireClient.connect(to: socket) else { return false }
-          close(descriptor)
-          return true
-        }
-      } catch {
-        server.terminate()
-        throw error
+      try waitUntil("the server answers, \(note)") {
+        guard let descriptor = WireClient.connect(to: socket) else { return false }
+        close(descriptor)
+        return true
       }
       return server
     }
@@ -155,7 +149,6 @@ extension EndToEnd {
         let fault = disk == .faulty ? fault(&random) : nil
         let note = "seed \(Self.seed), round \(round), after \(last?.description ?? "no fault")"
         let server = try start(sandbox, socket, fault, note)
-        defer { server.terminate() }
         let stored = try data(socket)
         for writer in writers {
           let problems = writer.check(stored)
@@ -183,7 +176,6 @@ extension EndToEnd {
       }
       // The last server is the program itself.
       let server = try start(sandbox, socket, nil, "seed \(Self.seed), the last time")
-      defer { server.terminate() }
       let left = try data(socket)
       for writer in writers { #expect(writer.check(left) == []) }
       for writer in writers { writer.write(to: socket, onlyPending: true) }

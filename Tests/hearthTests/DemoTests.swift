@@ -3,7 +3,7 @@ import Testing
 
 extension EndToEnd {
   /// Demonstrations: several working terminals, a live pane that measures, and nothing left behind.
-  @Suite("hearth demo", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("hearth demo", .needsTmux)
   struct DemoTests {
     /// What a demonstration has left behind: its directory, and processes that name it.
     private static func remains(of directory: String) -> [String] {
@@ -36,12 +36,11 @@ extension EndToEnd {
     /// Waits until the terminal runs the program itself, and returns its process ID.
     private static func start(
       _ arguments: String,
-      in tmux: Tmux,
-      _ sandbox: Sandbox
-    ) throws -> (pane: Tmux.Pane, process: pid_t) {
+      in sandbox: Sandbox
+    ) throws -> (pane: Sandbox.Pane, process: pid_t) {
       let pidFile = sandbox.directory + "/pid"
       let status = sandbox.directory + "/status"
-      let pane = try tmux.open(
+      let pane = try sandbox.open(
         "sh -c 'echo $$ > \(pidFile); exec \(Sandbox.program) demo \(arguments)'"
           + "; echo \"status $?\" > \(status); sleep 1000",
         columns: 160,
@@ -73,8 +72,7 @@ extension EndToEnd {
     @Test("The terminals show each other's actions, the figures update, and a key ends the demo")
     func watching() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let (pane, process) = try Self.start("--panes 3", in: tmux, sandbox)
+      let (pane, process) = try Self.start("--panes 3", in: sandbox)
       let directory = try Self.directory(of: process)
       try pane.waitFor("the live pane measures", within: 60) { screen in
         let isMeasured = screen.contains(try! Regex(#"write to screen p50 \d+ ms, p99 \d+ ms"#))
@@ -103,9 +101,8 @@ extension EndToEnd {
     )
     func ending(signal: Int32) throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
       let time = signal == 0 ? " --seconds 2" : ""
-      let (pane, process) = try Self.start("--panes 2\(time)", in: tmux, sandbox)
+      let (pane, process) = try Self.start("--panes 2\(time)", in: sandbox)
       let directory = try Self.directory(of: process)
       try pane.waitFor("violations", within: 60)
       if signal != 0 { kill(process, signal) }
@@ -117,8 +114,7 @@ extension EndToEnd {
     @Test("Every scene succeeds on a single screen")
     func scenes() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let (pane, process) = try Self.start("--present --pace 0.1 --no-tmux", in: tmux, sandbox)
+      let (pane, process) = try Self.start("--present --pace 0.1 --no-tmux", in: sandbox)
       let directory = try Self.directory(of: process)
       #expect(try Self.waitForStatus(sandbox, within: 400) == "status 0\n")
       try pane.waitFor("ok: 2 stars at once", within: 30)
@@ -134,8 +130,7 @@ extension EndToEnd {
     @Test("The speaker plays scenes and does harm by keys, and every count is right")
     func speaker() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let (pane, process) = try Self.start("--present", in: tmux, sandbox)
+      let (pane, process) = try Self.start("--present", in: sandbox)
       let directory = try Self.directory(of: process)
       try pane.waitFor("next: Race on one star", within: 60)
       try pane.press("F8")
@@ -179,12 +174,9 @@ extension EndToEnd {
         "--socket",
         sandbox.directory + "/s"
       )
-      defer { server.process.terminate() }
-      let tmux = Tmux(sandbox)
       let (pane, process) = try Self.start(
         "--panes 3 --database http://127.0.0.1:\(server.port)?ns=hearth",
-        in: tmux,
-        sandbox
+        in: sandbox
       )
       let directory = try Self.directory(of: process)
       try pane.waitFor("the live pane measures", within: 120) { screen in

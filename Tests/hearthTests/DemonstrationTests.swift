@@ -17,9 +17,7 @@ extension EndToEnd {
       let script = try String(contentsOfFile: Self.folder + "/" + name, encoding: .utf8)
         // Files that a script writes go to the test's directory.
         .replacing(":dump-screen ", with: ":dump-screen \(sandbox.directory)/")
-      let file = sandbox.directory + "/" + name
-      try script.write(toFile: file, atomically: true, encoding: .utf8)
-      let outcome = try sandbox.hearth("--script", file)
+      let outcome = try sandbox.hearth("--script", sandbox.write(script, to: name))
       #expect(outcome.errors == "")
       #expect(outcome.status == 0)
     }

@@ -62,8 +62,7 @@ extension EndToEnd {
     @Test("doctor distinguishes a data path that is a file from one open to other users")
     func directories() throws {
       let sandbox = try Sandbox()
-      let file = sandbox.directory + "/file"
-      try "".write(toFile: file, atomically: true, encoding: .utf8)
+      let file = try sandbox.write("", to: "file")
       let (status, found) = try findings(sandbox, ["--data-dir", file])
       #expect(status == 1)
       #expect(found["data"]?.text.contains("is not a directory") == true)
@@ -80,18 +79,13 @@ extension EndToEnd {
     @Test("doctor finds a socket path that is a file and a configuration error")
     func socketAndConfiguration() throws {
       let sandbox = try Sandbox()
-      let file = sandbox.directory + "/file"
-      try "".write(toFile: file, atomically: true, encoding: .utf8)
+      let file = try sandbox.write("", to: "file")
       let configuration = sandbox.directory + "/.config/hearth"
       try FileManager.default.createDirectory(
         atPath: configuration,
         withIntermediateDirectories: true
       )
-      try "nonsense = 1\n".write(
-        toFile: configuration + "/config.toml",
-        atomically: true,
-        encoding: .utf8
-      )
+      try sandbox.write("nonsense = 1\n", to: ".config/hearth/config.toml")
       let (status, found) = try findings(sandbox, ["--socket", file])
       #expect(status == 1)
       #expect(found["local server"]?.grade == "fault")
@@ -102,7 +96,7 @@ extension EndToEnd {
     @Test("doctor detects a port in use and a running server")
     func portAndServer() throws {
       let sandbox = try Sandbox()
-      try sandbox.hearth("post", "--title", "Tea", "--body", "Come over")
+      try sandbox.post("Tea")
       let taken = try #require(Self.listeningPort())
       defer { close(taken.descriptor) }
       let (status, found) = try findings(sandbox, ["--port", "\(taken.port)"])
@@ -117,10 +111,7 @@ extension EndToEnd {
     )
     func database() throws {
       let sandbox = try Sandbox()
-      let (status, found) = try findings(
-        sandbox,
-        ["--database", "http://127.0.0.1:9?ns=hearth"]
-      )
+      let (status, found) = try findings(sandbox, ["--database", "http://127.0.0.1:9?ns=hearth"])
       #expect(status == 1)
       let text = try #require(found["database"]?.text)
       #expect(text.hasPrefix("cannot connect to 127.0.0.1:9: connection refused;"))

@@ -48,7 +48,7 @@ extension EndToEnd {
       var helps: [[String]: String] = [:]
       func help(_ command: [String]) throws -> String {
         if let known = helps[command] { return known }
-        let found = try sandbox.run(command + ["--help"], environment: sandbox.environment).output
+        let found = try sandbox.run(command + ["--help"]).output
         helps[command] = found
         return found
       }
@@ -108,8 +108,7 @@ extension EndToEnd {
       for (name, text) in [
         "ca.pem": authority.certificate, "chain.pem": issued.certificate, "key.pem": issued.key,
       ] {
-        try text.write(toFile: "\(sandbox.directory)/\(name)", atomically: true, encoding: .utf8)
-        chmod("\(sandbox.directory)/\(name)", 0o600)
+        chmod(try sandbox.write(text, to: name), 0o600)
       }
       var environment = sandbox.environment
       // The directories are those named on the pages.

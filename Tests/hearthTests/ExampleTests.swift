@@ -29,7 +29,6 @@ extension EndToEnd {
 
     @Test("Chat users read each other's messages and disappear when their programs end")
     func chat() throws {
-      defer { server.process.terminate() }
       let ann = try open("Chat", "Ann")
       try ann.wait(for: "Here are Ann.")
       let bob = try open("Chat", "Bob")
@@ -51,7 +50,6 @@ extension EndToEnd {
       arguments: ["Swift5Script", "Swift6Script"]
     )
     func script(program: String) throws {
-      defer { server.process.terminate() }
       let script = try open(program)
       #expect(try script.waitForEnd() == 0)
       let shown = script.terminal.lines.map { $0.trimmingCharacters(in: .whitespaces) }
@@ -79,7 +77,6 @@ extension EndToEnd {
 
     @Test("Guest book entries are counted and shown to other guests")
     func guestBook() throws {
-      defer { server.process.terminate() }
       let ann = try open("GuestBook", "Ann", "Hello")
       try ann.wait(for: "signed 1 times")
       let bob = try open("GuestBook", "Bob", "Hi")
@@ -96,8 +93,7 @@ extension EndToEnd {
       let away = try open("Errands", directory, "Buy tea", "Post the letter")
       try away.wait(for: "There is no connection")
       #expect(try away.waitForEnd() == 0)
-      let next = try sandbox.serve("--emulator", "--port", "\(server.port)")
-      defer { next.process.terminate() }
+      try sandbox.serve("--emulator", "--port", "\(server.port)")
       for _ in 1...2 {
         let later = try open("Errands", directory)
         #expect(try later.waitForEnd() == 0)

@@ -9,9 +9,7 @@ extension EndToEnd {
     /// A blog with one post, written and then damaged with the program.
     private func damagedPlace() throws -> (sandbox: Sandbox, post: String) {
       let sandbox = try Sandbox()
-      let post = try #require(
-        try sandbox.hearth("post", "--title", "T", "--body", "B", "--user", "ann").lines.first
-      )
+      let post = try sandbox.post("T", by: "ann")
       try sandbox.hearth("star", post, "--user", "bob")
       try sandbox.hearth("set", "/posts/\(post)/starCount", "5")
       try sandbox.hearth("set", "/user-posts/ann/\(post)/title", "\"other\"")
@@ -57,7 +55,7 @@ extension EndToEnd {
         #expect(!repair.output.contains("\u{1b}"))
         #expect(repair.lines.last == "1 post, 0 comments, 1 star: no fault, 3 repaired")
         for arguments in [["fsck"], ["fsck", "--repair"]] {
-          let again = try sandbox.run(arguments, environment: sandbox.environment)
+          let again = try sandbox.run(arguments)
           #expect(again.status == 0)
           #expect(again.lines.last == "1 post, 0 comments, 1 star: no fault")
         }
@@ -107,7 +105,7 @@ extension EndToEnd {
         try log.write(to: URL(fileURLWithPath: file + "-wal"))
       }
       for arguments in [["get", "/n"], ["fsck"], ["export"], ["backup", "copy.sqlite"]] {
-        let outcome = try sandbox.run(arguments, environment: sandbox.environment)
+        let outcome = try sandbox.run(arguments)
         #expect(outcome.status != 0, "\(arguments)")
         let text = outcome.output + outcome.errors
         #expect(text.contains("acknowledged"), "\(arguments): \(text)")

@@ -69,7 +69,7 @@ extension EndToEnd {
       for name in Self.impossible + ["A B", "../../x", "\u{FEFF}x"] where name != "a\u{1}" {
         for command in [["import", "-"], ["restore", "x"]] {
           let words = command + ["--ns", name]
-          let outcome = try sandbox.run(words, input: "{}", environment: sandbox.environment)
+          let outcome = try sandbox.run(words, input: "{}")
           #expect(outcome.status != 0, "\(words)")
         }
       }
@@ -81,11 +81,10 @@ extension EndToEnd {
     @Test("are no accounts", arguments: [false, true])
     func users(isServed: Bool) throws {
       let sandbox = try Sandbox()
-      let server = isServed ? try sandbox.serve("--port", "0") : nil
-      defer { server?.process.terminate() }
+      if isServed { try sandbox.serve("--port", "0") }
       func add(_ words: String...) throws -> Sandbox.Outcome {
         let all = ["users", "add"] + words + ["--password-stdin"]
-        return try sandbox.run(all, input: "correct horse\n", environment: sandbox.environment)
+        return try sandbox.run(all, input: "correct horse\n")
       }
       let made = try add("ann@example.org", "--name", "../../posts")
       #expect(made.status == 0, "\(made.errors)")
@@ -103,9 +102,7 @@ extension EndToEnd {
     @Test("in the texts of a blog lead fsck --repair nowhere", arguments: [false, true])
     func repair(isServed: Bool) throws {
       let sandbox = try Sandbox()
-      let kept = try #require(
-        try sandbox.hearth("post", "--title", "T", "--body", "B", "--user", "ann").lines.first
-      )
+      let kept = try sandbox.post("T", by: "ann")
       var posts: [String: Any] = [:]
       var comments: [String: Any] = [:]
       var marks: [String: Any] = [:]

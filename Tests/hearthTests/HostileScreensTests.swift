@@ -145,7 +145,7 @@ extension EndToEnd {
       let directory = sandbox.directory + "/" + Self.folder
       // Commands refuse controls, and other clients need not.
       func hearth(_ words: String...) throws -> Sandbox.Outcome {
-        try sandbox.run(words + ["--data-dir", directory], environment: sandbox.environment)
+        try sandbox.run(words + ["--data-dir", directory])
       }
       let id = try hearth("post", "--title", "Mine", "--body", "b", "--user", "alice").lines[0]
       #expect(try hearth("set", "/posts/\(id)/title", #""Mine \u001b]0;x\u0007""#).status == 0)

@@ -13,12 +13,12 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       let alone = sandbox.directory + "/hearth"
       try FileManager.default.copyItem(atPath: Sandbox.program, toPath: alone)
-      let outcome = try sandbox.run([command], of: alone, environment: sandbox.environment)
+      let outcome = try sandbox.run([command], of: alone)
       #expect(outcome.status == 1)
       #expect(outcome.errors.contains("swift build --product hearth-lab"))
       #expect(outcome.errors.contains(sandbox.directory))
       // The command's options are documented even so.
-      let help = try sandbox.run([command, "--help"], of: alone, environment: sandbox.environment)
+      let help = try sandbox.run([command, "--help"], of: alone)
       #expect(help.status == 0)
       #expect(help.output.contains("USAGE: hearth \(command)"))
     }

@@ -31,7 +31,6 @@ extension EndToEnd {
         "--metrics",
         "0.01"
       )
-      defer { server.process.terminate() }
       try waitUntil("three files are full", within: 60) { files(log).count == 4 }
       let oldest = try String(contentsOfFile: log + ".3", encoding: .utf8)
       try waitUntil("the oldest goes", within: 60) {
@@ -66,10 +65,7 @@ extension EndToEnd {
         ["--ephemeral", "--socket", sandbox.directory + "/run/s.sock", "--metrics", "0.01"],
         errors: pipe
       )
-      defer {
-        kill(server.process.processIdentifier, SIGKILL)
-        server.process.wait()
-      }
+      defer { kill(server.process.processIdentifier, SIGKILL) }
       // The server logs a hundred times a second, until the pipe has no more room.
       var logged: [Int32] = []
       try waitUntil("the pipe is full", within: 60) {
@@ -92,16 +88,10 @@ extension EndToEnd {
       // Four at a time; their input is empty, so they exit immediately.
       for round in 0..<50 where files(log).count < 4 {
         let processes = try (0..<4).map { number in
-          try sandbox.start(
-            "--plain",
-            "--ephemeral",
-            "--user",
-            "user\(round * 4 + number)",
-            "--log",
-            log,
-            "--log-size",
-            "1000"
-          )
+          try sandbox.start([
+            "--plain", "--ephemeral", "--user", "user\(round * 4 + number)", "--log", log,
+            "--log-size", "1000",
+          ])
         }
         for process in processes { process.wait() }
       }
@@ -119,50 +109,21 @@ extension EndToEnd {
 
     @Test(
       "Logs contain no passwords, tokens or texts at any level",
-      .enabled(if: Tmux.isInstalled, "tmux is not installed")
+      .needsTmux
     )
     func secrets() throws {
       let sandbox = try Sandbox()
       let serverLog = sandbox.directory + "/server.log"
       let ownLog = sandbox.directory + "/own.log"
-      let server = try sandbox.serve(
-        "--port",
-        "0",
-        "--socket",
-        sandbox.directory + "/run/blog.sock",
-        "--data-dir",
-        sandbox.directory + "/blog",
-        "--rules",
-        Sandbox.package + "/assets/rules/blog.json",
-        "--log",
-        serverLog,
-        "--log-level",
-        "trace"
-      )
-      defer { server.process.terminate() }
-      let database = ["--database", "http://127.0.0.1:\(server.port)?ns=hearth"]
+      let (server, url) = try sandbox.serveBlog(["--log", serverLog, "--log-level", "trace"])
       let password = "correct horse battery"
-      let signUp = ["sign-up", "--email", "ann@example.org", "--name", "ann", "--password-stdin"]
-      let signedUp = try sandbox.run(
-        signUp + database,
-        input: password + "\n",
-        environment: sandbox.environment
-      )
-      #expect(signedUp.status == 0, "\(signedUp.errors)")
-      try write(sandbox, ["--log", ownLog, "--log-level", "trace"] + database)
+      try sandbox.signUp("ann", at: url, password: password)
+      try write(sandbox, ["--log", ownLog, "--log-level", "trace", "--database", url])
       // A token that the server refuses is not logged either.
       let forged = String(repeating: "forged-token-", count: 8)
       _ = try server.request("GET", "/posts.json?auth=\(forged)")
       _ = try server.request("GET", "/posts.json", bearer: forged)
-      _ = try sandbox.hearth(
-        "post",
-        "--title",
-        "x",
-        "--body",
-        "Refused body",
-        database[0],
-        database[1]
-      )
+      try sandbox.hearth("post", "--title", "x", "--body", "Refused body", "--database", url)
 
       let credentials = try String(
         contentsOfFile: sandbox.directory + "/state/hearth/credentials.json",
@@ -183,15 +144,9 @@ extension EndToEnd {
     /// Writes a post in a terminal, as the user who is signed in.
     private func write(_ sandbox: Sandbox, _ arguments: [String]) throws {
       let quoted = arguments.map { "'\($0)'" }.joined(separator: " ")
-      let tmux = Tmux(sandbox)
-      let pane = try tmux.open("\(Sandbox.program) \(quoted)")
+      let pane = try sandbox.open("\(Sandbox.program) \(quoted)")
       try pane.waitFor("online", within: 30)
-      try pane.press("c")
-      try pane.waitFor("New post")
-      try pane.type("A title nobody logs")
-      try pane.press("Tab")
-      try pane.type("A body nobody logs")
-      try pane.press("C-s")
+      try pane.compose("A title nobody logs", "A body nobody logs")
       try pane.waitFor("the post is stored", within: 30) {
         $0.contains("A title nobody logs") && !$0.contains("not acknowledged")
       }

@@ -18,7 +18,7 @@ extension EndToEnd {
     @Test("The generated assets match the program's output", arguments: files)
     func fresh(arguments: [String], path: String) throws {
       let sandbox = try Sandbox()
-      let printed = try sandbox.run(arguments, environment: sandbox.environment)
+      let printed = try sandbox.run(arguments)
       #expect(printed.status == 0)
       let file = URL(fileURLWithPath: Sandbox.package + "/assets/" + path)
       if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
@@ -80,11 +80,7 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       for name in ["hearth.1", "hearth-config.5", "hearth-script.5", "hearth-keys.7"] {
         let page = Sandbox.package + "/assets/man/" + name
-        let outcome = try sandbox.run(
-          ["-T", "lint", "-W", "style", page],
-          of: "/usr/bin/mandoc",
-          environment: sandbox.environment
-        )
+        let outcome = try sandbox.run(["-T", "lint", "-W", "style", page], of: "/usr/bin/mandoc")
         #expect(outcome.output == "")
       }
     }
@@ -116,8 +112,7 @@ extension EndToEnd {
       // The installed program finds its rules, and the pages name files that are there.
       let explained = try sandbox.run(
         ["rules", "explain", "--read", "/posts"],
-        of: sandbox.directory + "/prefix/bin/hearth",
-        environment: sandbox.environment
+        of: sandbox.directory + "/prefix/bin/hearth"
       )
       #expect(explained.status == 4)
       let folder = sandbox.directory + "/prefix/share/doc/hearth/"

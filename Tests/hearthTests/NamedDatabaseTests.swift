@@ -6,24 +6,19 @@ extension EndToEnd {
   @Suite("Named database", .timeLimit(.minutes(5)))
   struct NamedDatabaseTests {
     /// A data directory with the blog's database and another one, optionally with a server.
-    private func sandbox(isServed: Bool) throws -> (sandbox: Sandbox, server: Spawned?) {
+    private func sandbox(isServed: Bool = false) throws -> Sandbox {
       let sandbox = try Sandbox()
       try sandbox.hearth("set", "/a", #""blog""#)
       try sandbox.hearth("stop")
       #expect(try sandbox.hearth("databases", "create", "team").status == 0)
-      guard isServed else { return (sandbox, nil) }
-      let socket = sandbox.directory + "/run/hearth/hearth.sock"
-      let server = try sandbox.start("serve")
-      try waitUntil("the server answers", within: 60) { WireClient(socket: socket) != nil }
-      return (sandbox, server)
+      if isServed { try sandbox.serve() }
+      return sandbox
     }
 
     @Test("is renamed and deleted with its accounts while no server runs")
     func removed() throws {
-      let (sandbox, _) = try sandbox(isServed: false)
-      let rules = sandbox.directory + "/rules.json"
-      try #"{"rules":{".read":true,".write":true}}"#
-        .write(toFile: rules, atomically: true, encoding: .utf8)
+      let sandbox = try sandbox()
+      let rules = try sandbox.write(Sandbox.openRules, to: "rules.json")
       func serving<Result>(_ body: (ServerProcess) throws -> Result) throws -> Result {
         let server = try sandbox.serve("--port", "0")
         defer {
@@ -78,8 +73,7 @@ extension EndToEnd {
 
     @Test("can be imported, exported, backed up and checked", arguments: [false, true])
     func maintenance(isServed: Bool) throws {
-      let (sandbox, server) = try sandbox(isServed: isServed)
-      defer { server?.terminate() }
+      let sandbox = try sandbox(isServed: isServed)
       let json = #"{"team":{"b":[1,2]}}"#
       let taken = try sandbox.hearth("import", "-", "--ns", "team", input: json)
       #expect(taken.status == 0, "\(taken.errors)")
@@ -105,17 +99,12 @@ extension EndToEnd {
 
     @Test("is reported if missing, with the existing names", arguments: [false, true])
     func unknown(isServed: Bool) throws {
-      let (sandbox, server) = try sandbox(isServed: isServed)
-      defer { server?.terminate() }
+      let sandbox = try sandbox(isServed: isServed)
       for arguments in [
         ["export"], ["backup", sandbox.directory + "/copy"], ["import", "-"], ["fsck"],
       ] {
         for name in ["nobody", "../hearth", ""] {
-          let outcome = try sandbox.run(
-            arguments + ["--ns", name],
-            input: "{}",
-            environment: sandbox.environment
-          )
+          let outcome = try sandbox.run(arguments + ["--ns", name], input: "{}")
           #expect(outcome.status == 3, "\(arguments)")
           #expect(outcome.output.isEmpty)
           #expect(outcome.errors.contains("no database \"\(name)\""), "\(outcome.errors)")
@@ -134,7 +123,7 @@ extension EndToEnd {
       for other in [["--ephemeral"], ["--database", "http://127.0.0.1:9?ns=x"]] {
         for command in [["export"], ["import", "-"], ["fsck"]] {
           let arguments = command + ["--ns", "team"] + other
-          let outcome = try sandbox.run(arguments, environment: sandbox.environment)
+          let outcome = try sandbox.run(arguments)
           #expect(outcome.status == 2, "\(arguments)")
         }
       }
@@ -143,7 +132,7 @@ extension EndToEnd {
 
     @Test("is checked along with all others by default, even if one is damaged")
     func allAreChecked() throws {
-      let (sandbox, _) = try sandbox(isServed: false)
+      let sandbox = try sandbox()
       #expect(try sandbox.hearth("databases", "create", "second").status == 0)
       let whole = try sandbox.hearth("fsck")
       #expect(whole.status == 0)

@@ -5,28 +5,25 @@ extension EndToEnd {
   /// A server on one machine and two users on another, with a bad cable in between.
   @Suite(
     "Two machines",
-    .enabled(if: Tmux.isInstalled, "tmux is not installed"),
+    .needsTmux,
     .enabled(
       if: Cable.isPossible,
       "namespaces cannot be made here (unshare, nsenter, ip); BadNetworkTests use a proxy instead"
     )
   )
   struct NetworkTests {
-    private static let rules = Sandbox.package + "/assets/rules/blog.json"
-
     @Test("Users post, star and comment over a network that is cut, slow, lossy and one-way")
     func wholeWay() throws {
       let sandbox = try Sandbox()
       let cable = try Cable(sandbox)
-      let server = try serve(sandbox, cable)
-      defer { server.terminate() }
+      try serve(sandbox, cable)
       let url = "http://\(Cable.nearAddress):9000?ns=hearth"
       for name in ["ann", "bob"] { try signUp(sandbox, cable, name, url) }
-      let tmux = Tmux(sandbox)
-      let ann = try open(tmux, cable, "ann", url)
-      let bob = try open(tmux, cable, "bob", url)
+      let ann = try open(sandbox, cable, "ann", url)
+      let bob = try open(sandbox, cable, "bob", url)
 
-      try compose(in: ann, "Over the cable")
+      try ann.compose("Over the cable")
+      try ann.waitFor("Over the cable")
       try bob.waitFor("Over the cable", within: 30)
       try bob.press("s")
       try ann.waitFor("the star", within: 30) { $0.contains(try! Regex("Over the cable.*☆ +1")) }
@@ -43,22 +40,26 @@ extension EndToEnd {
       }
 
       try cable.cut()
-      try compose(in: ann, "While it was cut")
+      try ann.compose("While it was cut")
+      try ann.waitFor("While it was cut")
       try cable.join()
       try bob.waitFor("While it was cut", within: 60)
 
       try cable.slow()
-      try compose(in: ann, "While it was slow")
+      try ann.compose("While it was slow")
+      try ann.waitFor("While it was slow")
       try bob.waitFor("While it was slow", within: 60)
       try cable.fast()
 
       try cable.makeLossy()
-      try compose(in: ann, "While it was lossy")
+      try ann.compose("While it was lossy")
+      try ann.waitFor("While it was lossy")
       try bob.waitFor("While it was lossy", within: 120)
       try cable.makeSound()
 
       try cable.makeOneWay()
-      try compose(in: ann, "While it was one-way")
+      try ann.compose("While it was one-way")
+      try ann.waitFor("While it was one-way")
       try ann.waitFor("not acknowledged", within: 30)
       try cable.makeTwoWay()
       try bob.waitFor("While it was one-way", within: 120)
@@ -74,7 +75,7 @@ extension EndToEnd {
     /// Checks that the posts have arrived once each and in order, and that the database has no
     /// fault.
     private func check(_ sandbox: Sandbox, _ cable: Cable, _ url: String) throws {
-      let list = try far(sandbox, cable, "list", "--json", "--database", url)
+      let list = try far(sandbox, cable, ["list", "--json", "--database", url])
       let titles = try list.lines.map { try object($0)["title"] as? String }
       let expected = [
         "While it was one-way", "While it was lossy", "While it was slow", "While it was cut",
@@ -86,18 +87,18 @@ extension EndToEnd {
       #expect(check.status == 0, "\(check.output)\(check.errors)")
     }
 
-    private func serve(_ sandbox: Sandbox, _ cable: Cable) throws -> Spawned {
+    private func serve(_ sandbox: Sandbox, _ cable: Cable) throws {
       let output = sandbox.directory + "/server"
       let words = cable.words(.near) + [Sandbox.program, "serve"]
       let arguments = [
         "--address", Cable.nearAddress, "--port", "9000", "--allow-plaintext", "--rules",
-        Self.rules, "--socket", sandbox.directory + "/run/blog.sock", "--data-dir",
+        Sandbox.package + "/assets/rules/blog.json", "--socket",
+        sandbox.directory + "/run/blog.sock", "--data-dir",
         sandbox.directory + "/blog",
       ]
-      let server = try Spawned(
-        "/usr/bin/env",
+      _ = try sandbox.start(
         words + arguments,
-        environment: sandbox.environment,
+        of: "/usr/bin/env",
         output: output,
         errors: output + ".log"
       )
@@ -108,64 +109,44 @@ extension EndToEnd {
         try String(contentsOfFile: output + ".log", encoding: .utf8)
           .contains("WITHOUT ENCRYPTION")
       )
-      return server
     }
 
     /// Runs the program on the far machine.
     private func far(
       _ sandbox: Sandbox,
       _ cable: Cable,
-      _ arguments: String...,
+      _ arguments: [String],
       input: String? = nil
     ) throws -> Sandbox.Outcome {
       try sandbox.run(
         cable.words(.far) + [Sandbox.program] + arguments,
         of: "/usr/bin/env",
-        input: input,
-        environment: sandbox.environment
+        input: input
       )
     }
 
     private func signUp(_ sandbox: Sandbox, _ cable: Cable, _ name: String, _ url: String) throws {
+      let account = ["--email", "\(name)@example.org", "--name", name, "--password-stdin"]
       let outcome = try far(
         sandbox,
         cable,
-        "sign-up",
-        "--email",
-        "\(name)@example.org",
-        "--name",
-        name,
-        "--password-stdin",
-        "--database",
-        url,
+        ["sign-up"] + account + ["--database", url],
         input: "correct horse\n"
       )
       #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
     private func open(
-      _ tmux: Tmux,
+      _ sandbox: Sandbox,
       _ cable: Cable,
       _ name: String,
       _ url: String
-    ) throws -> Tmux.Pane {
+    ) throws -> Sandbox.Pane {
       let words =
         cable.words(.far) + [Sandbox.program, "--database", "'\(url)'", "--account", name]
-      let pane = try tmux.open(words.joined(separator: " "))
+      let pane = try sandbox.open(words.joined(separator: " "))
       try pane.waitFor("online", within: 30)
       return pane
-    }
-
-    private func compose(in pane: Tmux.Pane, _ title: String) throws {
-      try pane.press("c")
-      try pane.waitFor("New post")
-      try pane.type(title)
-      try pane.press("Tab")
-      try pane.type("text")
-      try pane.waitFor("text")
-      try pane.press("C-s")
-      try pane.waitFor("the form is closed") { !$0.contains("New post") }
-      try pane.waitFor(title)
     }
   }
 }

@@ -167,7 +167,7 @@ struct OptionUseTests {
   @Test("An accepted option changes what a command does")
   func used() throws {
     let sandbox = try Sandbox()
-    let post = try sandbox.hearth("post", "--title", "Title", "--body", "B").lines[0]
+    let post = try sandbox.post("Title")
     let files = FileManager.default
     _ = files.createFile(atPath: sandbox.directory + "/file", contents: nil)
     _ = files.createFile(atPath: sandbox.directory + "/run/hearth/ephemeral.sock", contents: nil)
@@ -176,18 +176,16 @@ struct OptionUseTests {
       atPath: sandbox.directory + "/.config/hearth",
       withIntermediateDirectories: true
     )
-    try "[nonsense]\ndatabase = \"nonsense://x\"\n".write(
-      toFile: sandbox.directory + "/.config/hearth/profiles.toml",
-      atomically: true,
-      encoding: .utf8
+    try sandbox.write(
+      "[nonsense]\ndatabase = \"nonsense://x\"\n",
+      to: ".config/hearth/profiles.toml"
     )
     let words = Self.words(in: sandbox, post: post)
     let proofs = Self.proofs(in: sandbox)
     func run(_ command: Command, _ options: [String]) throws -> Sandbox.Outcome {
       try sandbox.run(
         command.path + (words[command.name] ?? []) + options,
-        input: "a long password\n",
-        environment: sandbox.environment
+        input: "a long password\n"
       )
     }
     let shared = try Self.shared()

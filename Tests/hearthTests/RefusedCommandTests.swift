@@ -5,18 +5,6 @@ extension EndToEnd {
   /// What commands say when the blog's rules refuse them.
   @Suite("Refused commands")
   struct RefusedCommandTests {
-    private func serve(
-      _ sandbox: Sandbox,
-      rules: String = Sandbox.package + "/assets/rules/blog.json"
-    ) throws -> (server: ServerProcess, url: String) {
-      let folder = sandbox.directory
-      let server = try sandbox.serve([
-        "--port", "0", "--socket", folder + "/run/blog.sock", "--data-dir", folder + "/blog",
-        "--rules", rules,
-      ])
-      return (server, "http://127.0.0.1:\(server.port)?ns=hearth")
-    }
-
     /// A command for each way to read and to write, on a post and a comment.
     private static func commands(_ post: String, _ comment: String, _ uid: String) -> [[String]] {
       [
@@ -36,24 +24,11 @@ extension EndToEnd {
     @Test("Without an account, every command says how to sign in; as another, who may")
     func refused() throws {
       let sandbox = try Sandbox()
-      let (server, url) = try serve(sandbox)
-      defer { server.process.terminate() }
+      let (_, url) = try sandbox.serveBlog()
       func hearth(_ arguments: [String]) throws -> Sandbox.Outcome {
-        try sandbox.run(arguments + ["--database", url], environment: sandbox.environment)
+        try sandbox.run(arguments + ["--database", url])
       }
-      for name in ["ann", "bob"] {
-        try sandbox.hearth(
-          "sign-up",
-          "--email",
-          "\(name)@example.org",
-          "--name",
-          name,
-          "--password-stdin",
-          "--database",
-          url,
-          input: "correct horse\n"
-        )
-      }
+      for name in ["ann", "bob"] { try sandbox.signUp(name, at: url) }
       let ann = ["--account", "ann"]
       let id = try #require(
         try hearth(["post", "--title", "#tea", "--body", "B"] + ann).lines.first
@@ -88,19 +63,8 @@ extension EndToEnd {
     @Test("The command that asks the rules asks what was refused, and gets the same answer")
     func explained() throws {
       let sandbox = try Sandbox()
-      let (server, url) = try serve(sandbox)
-      defer { server.process.terminate() }
-      try sandbox.hearth(
-        "sign-up",
-        "--email",
-        "ann@example.org",
-        "--name",
-        "ann",
-        "--password-stdin",
-        "--database",
-        url,
-        input: "correct horse\n"
-      )
+      let (_, url) = try sandbox.serveBlog()
+      try sandbox.signUp("ann", at: url)
       for arguments in [
         ["set", "/posts/x", #"{"title": "it's"}"#], ["set", "/users/bob/username", "\"ann\""],
         ["get", "/seen/bob"], ["set", "/nowhere", "1"],
@@ -115,9 +79,8 @@ extension EndToEnd {
     @Test("The command asks about the query that was refused, and about the post of a transaction")
     func explainedQueries() throws {
       let sandbox = try Sandbox()
-      let rules = sandbox.directory + "/rules.json"
       let few = "query.limitToLast <= 3 || query.equalTo === 'none'"
-      try Data(
+      let rules = try sandbox.write(
         """
         {"rules": {
           "posts": {
@@ -131,25 +94,14 @@ extension EndToEnd {
           "user-posts": {".read": "\(few)", ".write": true, ".indexOn": "starCount"},
           "users": {".read": true, ".write": true}
         }}
-        """.utf8
-      ).write(to: URL(fileURLWithPath: rules))
-      let (server, url) = try serve(sandbox, rules: rules)
-      defer { server.process.terminate() }
-      try sandbox.hearth(
-        "sign-up",
-        "--email",
-        "ann@example.org",
-        "--name",
-        "ann",
-        "--password-stdin",
-        "--database",
-        url,
-        input: "correct horse\n"
+        """,
+        to: "rules.json"
       )
+      let (_, url) = try sandbox.serveBlog(rules: rules)
+      try sandbox.signUp("ann", at: url)
       let id = try #require(
         try sandbox.run(
-          ["post", "--title", "T's", "--body", "B & \"C\"", "--database", url],
-          environment: sandbox.environment
+          ["post", "--title", "T's", "--body", "B & \"C\"", "--database", url]
         ).lines.first
       )
       for (arguments, part) in [
@@ -169,7 +121,7 @@ extension EndToEnd {
     }
 
     private func refusal(of arguments: [String], in sandbox: Sandbox) throws -> String {
-      let outcome = try sandbox.run(arguments, environment: sandbox.environment)
+      let outcome = try sandbox.run(arguments)
       #expect(outcome.status == 4, "\(arguments): \(outcome.errors)")
       return outcome.errors
     }
@@ -188,8 +140,7 @@ extension EndToEnd {
       let script = "hearth() { \"$program\" \"$@\"; }; \(line)\(place)"
       let answer = try sandbox.run(
         ["-c", "program='\(Sandbox.program)'; \(script)"],
-        of: "/bin/bash",
-        environment: sandbox.environment
+        of: "/bin/bash"
       )
       #expect(answer.status == 4, "\(line) \(answer.errors)")
       #expect(answer.lines.first == "denied", "\(line) \(answer.output) \(answer.errors)")

@@ -26,10 +26,11 @@ extension EndToEnd {
 
     /// Records a script, and returns the recording and the final screen.
     private func record(in sandbox: Sandbox) throws -> (file: String, screen: String) {
-      let script = sandbox.directory + "/script.txt"
       let dump = sandbox.directory + "/screen"
-      try Self.script.replacing("SCREEN", with: dump)
-        .write(toFile: script, atomically: true, encoding: .utf8)
+      let script = try sandbox.write(
+        Self.script.replacing("SCREEN", with: dump),
+        to: "script.txt"
+      )
       let file = sandbox.directory + "/session.jsonl"
       let outcome = try sandbox.hearth("--script", script, "--record", file)
       #expect(outcome.errors == "")
@@ -52,20 +53,18 @@ extension EndToEnd {
 
     @Test(
       "A report from the app is replayed to what its user saw, and replaces no file",
-      .enabled(if: Tmux.isInstalled, "tmux is not installed")
+      .needsTmux
     )
     func report() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let pane = try tmux.open("\(Sandbox.program) --user ann")
+      let pane = try sandbox.open(as: "ann")
       try pane.waitFor("No posts yet")
-      try sandbox.hearth("post", "--title", "A strange post", "--body", "b", "--user", "bob")
+      try sandbox.post("A strange post", "b", by: "bob")
       try pane.waitFor("A strange post")
       try pane.press("Enter")
       try pane.waitFor("No comments yet")
       let file = sandbox.directory + "/report.txt"
-      try pane.type(":report \(file)")
-      try pane.press("Enter")
+      try pane.enter(":report \(file)")
       try pane.waitFor("The report is in")
       let text = try String(contentsOfFile: file, encoding: .utf8)
       #expect(text.contains("\n== doctor ==\n") && text.contains("A strange post"))
@@ -73,8 +72,7 @@ extension EndToEnd {
       #expect(script.status == 0, "\(script.errors)")
       #expect(script.output.contains("as bob post A strange post | b"), "\(script.output)")
       #expect(script.output.contains("key Enter"))
-      try pane.type(":report \(file)")
-      try pane.press("Enter")
+      try pane.enter(":report \(file)")
       try pane.waitFor("exists; remove it")
       #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
     }
@@ -89,12 +87,11 @@ extension EndToEnd {
       #expect(try sandbox.hearth("replay", cut, "--golden").status == 0)
       var lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
       lines[2] = "{"
-      try lines.joined(separator: "\n").write(toFile: cut, atomically: true, encoding: .utf8)
+      try sandbox.write(lines.joined(separator: "\n"), to: "cut.jsonl")
       let bad = try sandbox.hearth("replay", cut, "--golden")
       #expect(bad.status == 2)
       #expect(bad.errors.contains("cut.jsonl: line 3: it is not JSON"))
-      let text = sandbox.directory + "/notes.txt"
-      try "mine".write(toFile: text, atomically: true, encoding: .utf8)
+      let text = try sandbox.write("mine", to: "notes.txt")
       #expect(try sandbox.hearth("replay", text).errors.contains("not a recording of hearth"))
       let script = sandbox.directory + "/script.txt"
       #expect(try sandbox.hearth("--script", script, "--record", text).status == 6)
@@ -117,16 +114,14 @@ extension EndToEnd {
 
 extension EndToEnd {
   /// Recordings in real terminals.
-  @Suite("Recordings in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("Recordings in terminals", .needsTmux)
   struct ReplayInTerminalsTests {
     @Test("An asciicast played in a terminal ends with the recorded screen")
     func cast() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
       let file = sandbox.directory + "/session.jsonl"
-      let alice = try tmux.open("\(Sandbox.program) --user alice --record \(file)")
-      try alice.waitFor("online")
-      try sandbox.hearth("post", "--title", "漢字 title", "--body", "text", "--user", "bob")
+      let alice = try sandbox.open(as: "alice", "--record \(file)")
+      try sandbox.post("漢字 title", by: "bob")
       try alice.waitFor("漢字 title")
       try alice.press("s")
       try alice.waitFor("★")
@@ -153,12 +148,8 @@ extension EndToEnd {
         let event = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [Any]
         return try #require(event?[2] as? String)
       }.joined()
-      try output.write(
-        toFile: sandbox.directory + "/bytes",
-        atomically: true,
-        encoding: .utf8
-      )
-      let viewer = try tmux.open("cat \(sandbox.directory)/bytes; sleep 1000")
+      let bytes = try sandbox.write(output, to: "bytes")
+      let viewer = try sandbox.open("cat \(bytes); sleep 1000")
       try viewer.waitFor("the film shows what the terminal showed") { shown in
         Self.withoutStatus(shown) == Self.withoutStatus(screens)
       }
@@ -173,9 +164,8 @@ extension EndToEnd {
     @Test("Keys step forward and back, and the timeline says who did what")
     func stepping() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
       let file = Sandbox.package + "/assets/demos/two-terminals.jsonl"
-      let pane = try tmux.open("\(Sandbox.program) replay \(file)", columns: 100, rows: 30)
+      let pane = try sandbox.open("\(Sandbox.program) replay \(file)", columns: 100, rows: 30)
       try pane.waitFor("The beginning.")
       try pane.press("s")
       try pane.waitFor("bob starred")
@@ -194,42 +184,18 @@ extension EndToEnd {
     @Test("A recording of a sign-in contains neither password nor token")
     func secrets() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let server = try sandbox.serve(
-        "--port",
-        "0",
-        "--socket",
-        sandbox.directory + "/run/blog.sock",
-        "--data-dir",
-        sandbox.directory + "/blog",
-        "--rules",
-        Sandbox.package + "/assets/rules/blog.json"
-      )
-      defer { server.process.terminate() }
-      let url = "http://127.0.0.1:\(server.port)?ns=hearth"
+      let (_, url) = try sandbox.serveBlog()
       let secret = "correct horse staple"
-      let signUp = try sandbox.hearth(
-        "sign-up",
-        "--email",
-        "ann@example.org",
-        "--name",
-        "ann",
-        "--password-stdin",
-        "--database",
-        url,
-        input: secret + "\n"
-      )
-      #expect(signUp.status == 0)
+      try sandbox.signUp("ann", at: url, password: secret)
       #expect(try sandbox.hearth("sign-out", "--database", url).status == 0)
       let file = sandbox.directory + "/session.jsonl"
-      let pane = try tmux.open("\(Sandbox.program) --database '\(url)' --record \(file)")
+      let pane = try sandbox.open("\(Sandbox.program) --database '\(url)' --record \(file)")
       try pane.waitFor("Who are you?", within: 30)
       try pane.press("Enter")
       try pane.waitFor("Password")
       try pane.type("ann@example.org")
       try pane.press("Tab")
-      try pane.type(secret)
-      try pane.press("Enter")
+      try pane.enter(secret)
       try pane.waitFor("online")
       // The inspector as well, which shows the traffic on the wire.
       try pane.press("F12")

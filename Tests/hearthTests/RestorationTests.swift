@@ -3,7 +3,7 @@ import Testing
 
 extension EndToEnd {
   /// The terminal is restored, however the program ends.
-  @Suite("Terminal restoration", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("Terminal restoration", .needsTmux)
   struct RestorationTests {
     @Test(
       "Settings and screen are restored, whatever ends the program",
@@ -11,8 +11,7 @@ extension EndToEnd {
     )
     func restored(way: String) throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let pane = try tmux.open("sh")
+      let pane = try sandbox.open("sh")
       try pane.type(
         "stty -g > before; cp before after; \(Sandbox.program) --user ann; stty -g > after; echo left"
       )
@@ -21,33 +20,29 @@ extension EndToEnd {
       if way == "q" {
         try pane.press("q")
       } else {
-        let children = try tmux.tmux(["display-message", "-p", "-t", "pane1", "#{pane_tty}"])
+        let children = try sandbox.tmux(["display-message", "-p", "-t", "pane1", "#{pane_tty}"])
         let tty = children.trimmingCharacters(in: .whitespacesAndNewlines).dropFirst("/dev/".count)
         let process = try #require(try foreground(of: String(tty)))
         kill(process, try #require(Self.signals[way]))
       }
       try pane.waitFor("left is printed") { $0.contains("\nleft") }
-      let modes = try tmux.tmux([
+      let modes = try sandbox.tmux([
         "display-message", "-p", "-t", "pane1", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}",
       ])
       #expect(modes == "0 1 0\n")
-      try pane.type("cmp before after && echo same")
-      try pane.press("Enter")
+      try pane.enter("cmp before after && echo same")
       try pane.waitFor("\nsame")
     }
 
     @Test("^Z suspends, and fg resumes")
     func suspended() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let pane = try tmux.open("bash --norc")
-      try pane.type("\(Sandbox.program) --user ann")
-      try pane.press("Enter")
+      let pane = try sandbox.open("bash --norc")
+      try pane.enter("\(Sandbox.program) --user ann")
       try pane.waitFor("online")
       try pane.press("C-z")
       try pane.waitFor("Stopped")
-      try pane.type("fg")
-      try pane.press("Enter")
+      try pane.enter("fg")
       try pane.waitFor("No posts yet")
       try pane.press("q")
       try pane.waitFor("the shell is back") { !$0.contains("No posts yet") }
@@ -56,9 +51,7 @@ extension EndToEnd {
     @Test("Any size works, and the screen recovers after a small one")
     func resizes() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let pane = try tmux.open("\(Sandbox.program) --user ann")
-      try pane.waitFor("online")
+      let pane = try sandbox.open(as: "ann")
       for (columns, rows) in [(20, 6), (132, 43), (10, 3), (40, 10), (1, 1), (80, 24)] {
         try pane.resize(columns: columns, rows: rows)
       }
@@ -72,14 +65,11 @@ extension EndToEnd {
     @Test("Without UTF-8 everything is ASCII, and NO_COLOR turns colours off")
     func plainTerminals() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      try sandbox.hearth("post", "--title", "Tea 茶", "--body", "b")
-      let pane = try tmux.open("LC_ALL=C LANG=C \(Sandbox.program) --user ann")
-      try pane.waitFor("online")
+      try sandbox.post("Tea 茶")
+      let pane = try sandbox.open(as: "ann", variables: "LC_ALL=C LANG=C")
       #expect(try pane.screen().allSatisfy(\.isASCII))
-      let plain = try tmux.open("NO_COLOR=1 \(Sandbox.program) --user ann")
-      try plain.waitFor("online")
-      let escapes = try tmux.tmux(["capture-pane", "-p", "-e", "-t", "pane2"])
+      _ = try sandbox.open(as: "ann", variables: "NO_COLOR=1")
+      let escapes = try sandbox.tmux(["capture-pane", "-p", "-e", "-t", "pane2"])
       #expect(!escapes.contains(try Regex("\u{1B}\\[[0-9;]*(3[0-7]|4[0-7]|9[0-7]|38|48)[;m]")))
     }
 

@@ -26,23 +26,9 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       var (server, url) = try serve(sandbox)
       func hearth(_ words: String..., input: String? = nil) throws -> Sandbox.Outcome {
-        try sandbox.run(
-          words + ["--database", url],
-          input: input,
-          environment: sandbox.environment
-        )
+        try sandbox.run(words + ["--database", url], input: input)
       }
-      #expect(
-        try hearth(
-          "sign-up",
-          "--email",
-          "ann@example.org",
-          "--name",
-          "ann",
-          "--password-stdin",
-          input: password
-        ).status == 0
-      )
+      try sandbox.signUp("ann", at: url)
       let id = try hearth("post", "--title", "Kept", "--body", "b").lines[0]
       #expect(try hearth("comment", id, "A comment").status == 0)
       let copy = sandbox.directory + "/copy.sqlite"
@@ -53,8 +39,7 @@ extension EndToEnd {
       #expect(running.status == 1)
       #expect(running.errors.contains("is in use by"), "\(running.errors)")
       // The log stays beside the file, as after any crash.
-      kill(server.process.processIdentifier, SIGKILL)
-      server.process.wait()
+      server.process.kill()
 
       let whole = try #require(bytes(file(sandbox)))
       let damaged: Data =
@@ -83,7 +68,6 @@ extension EndToEnd {
       // The check has started a server of its own.
       try sandbox.hearth("stop")
       (server, url) = try serve(sandbox)
-      defer { server.process.terminate() }
       #expect(
         try hearth("sign-in", "--email", "ann@example.org", "--password-stdin", input: password)
           .status == 0
@@ -103,8 +87,7 @@ extension EndToEnd {
       try sandbox.hearth("set", "/a", "2")
       try sandbox.hearth("stop")
       let before = try #require(bytes(file(sandbox)))
-      let text = sandbox.directory + "/notes.txt"
-      try "mine".write(toFile: text, atomically: true, encoding: .utf8)
+      let text = try sandbox.write("mine", to: "notes.txt")
       let cut = sandbox.directory + "/cut.sqlite"
       try #require(bytes(copy)).dropLast(5_000).write(to: URL(fileURLWithPath: cut))
       let empty = sandbox.directory + "/none"
@@ -127,7 +110,7 @@ extension EndToEnd {
     }
   }
 
-  @Suite("Data that something else uses", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("Data that something else uses", .needsTmux)
   struct DataInUseTests {
     /// The servers of a data directory that run at this moment.
     private func servers(of directory: String) throws -> Set<String> {
@@ -147,12 +130,11 @@ extension EndToEnd {
     func interruptedImport() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("import", "-", input: #"{"kept":{"a":1}}"#)
-      let file = sandbox.directory + "/large.json"
       let posts = (0..<20_000).map {
         "\"p\($0)\":{\"title\":\"\(String(repeating: "t", count: 300))\"}"
       }
-      try "{\"kept\":{\"a\":2},\"posts\":{\(posts.joined(separator: ","))}}"
-        .write(toFile: file, atomically: false, encoding: .utf8)
+      let text = "{\"kept\":{\"a\":2},\"posts\":{\(posts.joined(separator: ","))}}"
+      let file = try sandbox.write(text, to: "large.json")
       for signal in [SIGINT, SIGTERM] {
         let process = try sandbox.start("import", file)
         let facts = "/proc/\(process.processIdentifier)"
@@ -188,9 +170,7 @@ extension EndToEnd {
     func terminals() throws {
       let sandbox = try Sandbox()
       let data = sandbox.directory + "/data/hearth"
-      let tmux = Tmux(sandbox)
-      let panes = try (0..<3).map { try tmux.open("\(Sandbox.program) --user user\($0)") }
-      for pane in panes { try pane.waitFor("online") }
+      let panes = try (0..<3).map { try sandbox.open(as: "user\($0)") }
       let old = try #require(try sandbox.serverProcess())
       let lock = open(data + "/lock", O_RDWR | O_CLOEXEC)
       try #require(lock >= 0)

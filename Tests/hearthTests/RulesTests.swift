@@ -19,15 +19,10 @@ extension EndToEnd {
 
     private func makePlace() throws -> (Sandbox, rules: String, data: String) {
       let sandbox = try Sandbox()
-      let rules = sandbox.directory + "/rules.json"
-      let data = sandbox.directory + "/data.json"
-      try Self.rules.write(toFile: rules, atomically: true, encoding: .utf8)
-      try #"{"users": {"ann": {"age": 3}}}"#.write(
-        toFile: data,
-        atomically: true,
-        encoding: .utf8
+      return (
+        sandbox, try sandbox.write(Self.rules, to: "rules.json"),
+        try sandbox.write(#"{"users": {"ann": {"age": 3}}}"#, to: "data.json")
       )
-      return (sandbox, rules, data)
     }
 
     @Test(
@@ -44,10 +39,12 @@ extension EndToEnd {
     @Test("An error is reported with file, line and column")
     func mistake() throws {
       let (sandbox, file, _) = try makePlace()
-      let wrong = Self.rules.replacing("auth.token", with: "auth..token")
-      try wrong.write(toFile: file, atomically: true, encoding: .utf8)
+      try sandbox.write(
+        Self.rules.replacing("auth.token", with: "auth..token"),
+        to: "rules.json"
+      )
       for command in [["check", file], ["explain", "--rules", file, "--read", "/admins"]] {
-        let outcome = try sandbox.run(["rules"] + command, environment: sandbox.environment)
+        let outcome = try sandbox.run(["rules"] + command)
         #expect(outcome.status == 2)
         #expect(outcome.output.isEmpty)
         #expect(outcome.errors.contains("\(file):7:"), "\(outcome.errors)")
@@ -58,10 +55,7 @@ extension EndToEnd {
     func explanation() throws {
       let (sandbox, file, data) = try makePlace()
       func explain(_ arguments: String...) throws -> Sandbox.Outcome {
-        try sandbox.run(
-          ["rules", "explain", "--rules", file, "--data", data] + arguments,
-          environment: sandbox.environment
-        )
+        try sandbox.run(["rules", "explain", "--rules", file, "--data", data] + arguments)
       }
       let own = try explain("--as", "ann", "--read", "/users/ann")
       #expect(own.status == 0)
@@ -69,7 +63,7 @@ extension EndToEnd {
       #expect(own.output.contains("/users/$uid"), "\(own.output)")
       for stranger in [["--as", "bob"], []] {
         let arguments = ["rules", "explain", "--rules", file, "--read", "/users/ann"] + stranger
-        let other = try sandbox.run(arguments, environment: sandbox.environment)
+        let other = try sandbox.run(arguments)
         #expect(other.status == 4)
         #expect(other.lines.first == "denied")
       }
@@ -92,10 +86,7 @@ extension EndToEnd {
     func selection() throws {
       let (sandbox, file, _) = try makePlace()
       func explain(_ arguments: String...) throws -> Sandbox.Outcome {
-        try sandbox.run(
-          ["rules", "explain", "--rules", file] + arguments,
-          environment: sandbox.environment
-        )
+        try sandbox.run(["rules", "explain", "--rules", file] + arguments)
       }
       func query(_ text: String) throws -> Sandbox.Outcome {
         try explain("--read", "/posts", "--query", text)
@@ -116,7 +107,7 @@ extension EndToEnd {
     func blog() throws {
       let sandbox = try Sandbox()
       func explain(_ arguments: String...) throws -> Sandbox.Outcome {
-        try sandbox.run(["rules", "explain"] + arguments, environment: sandbox.environment)
+        try sandbox.run(["rules", "explain"] + arguments)
       }
       #expect(try explain("--as", "ann", "--read", "/posts").status == 0)
       let denied = try explain("--as", "ann", "--write", "/posts/p", "1")

@@ -7,6 +7,9 @@ final class Sandbox {
   let directory: String
   let environment: [String: String]
   private let folder: TemporaryDirectory
+  private var processes: [Spawned] = []
+  /// The number of terminals that were opened.
+  var terminalCount = 0
 
   init() throws {
     folder = try TemporaryDirectory()
@@ -27,6 +30,8 @@ final class Sandbox {
 
   deinit {
     // Before the directory is removed with the folder.
+    if terminalCount > 0 { _ = try? tmux(["kill-server"]) }
+    for process in processes { process.terminate() }
     _ = try? hearth("stop")
   }
 
@@ -55,6 +60,9 @@ final class Sandbox {
   static let package = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
 
+  /// Rules that allow everything.
+  static let openRules = #"{"rules":{".read":true,".write":true}}"#
+
   struct Outcome {
     let status: Int32
     let output: String
@@ -66,7 +74,7 @@ final class Sandbox {
   /// Runs the program to completion.
   @discardableResult
   func hearth(_ arguments: String..., input: String? = nil) throws -> Outcome {
-    try run(arguments, input: input, environment: environment)
+    try run(arguments, input: input)
   }
 
   @discardableResult
@@ -74,7 +82,7 @@ final class Sandbox {
     _ arguments: [String],
     of program: String = Sandbox.program,
     input: String? = nil,
-    environment: [String: String]
+    environment: [String: String]? = nil
   ) throws -> Outcome {
     // Files rather than pipes: a server that the program leaves behind must not keep the test
     // waiting.
@@ -83,7 +91,7 @@ final class Sandbox {
     let process = try Spawned(
       program,
       arguments,
-      environment: environment,
+      environment: environment ?? self.environment,
       input: name + ".in",
       output: name + ".out",
       errors: name + ".err"
@@ -100,9 +108,55 @@ final class Sandbox {
     return outcome
   }
 
-  /// Starts the program without waiting for it.
+  /// Starts the program without waiting for it; it ends with the sandbox at the latest.
   func start(_ arguments: String..., output: String = "/dev/null") throws -> Spawned {
-    try Spawned(Self.program, arguments, environment: environment, output: output)
+    try start(arguments, output: output)
+  }
+
+  /// Starts a program without waiting for it; it ends with the sandbox at the latest.
+  func start(
+    _ arguments: [String],
+    of program: String = Sandbox.program,
+    output: String = "/dev/null",
+    errors: String = "/dev/null"
+  ) throws -> Spawned {
+    let process = try Spawned(
+      program,
+      arguments,
+      environment: environment,
+      output: output,
+      errors: errors
+    )
+    processes.append(process)
+    return process
+  }
+
+  /// Writes a file, and returns its path.
+  @discardableResult
+  func write(_ text: String, to name: String) throws -> String {
+    let path = directory + "/" + name
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    return path
+  }
+
+  /// Writes a post, and returns its ID.
+  @discardableResult
+  func post(_ title: String, _ body: String = "text", by user: String? = nil) throws -> String {
+    let user = user.map { ["--user", $0] } ?? []
+    return try #require(run(["post", "--title", title, "--body", body] + user).lines.first)
+  }
+
+  /// Makes an account at a database, as whose user commands run from then on.
+  func signUp(_ name: String, at url: String, password: String = "correct horse") throws {
+    let outcome = try run(
+      [
+        "sign-up", "--email", "\(name)@example.org", "--name", name, "--password-stdin",
+        "--database", url,
+      ],
+      input: password + "\n"
+    )
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.output == "signed in as \(name)\n")
   }
 
   /// Whether a draft stored on disk contains this text.

@@ -55,8 +55,7 @@ extension EndToEnd {
     )
     func attributes(kind: String) throws {
       let sandbox = try Sandbox()
-      let file = sandbox.directory + "/script.txt"
-      try Self.script.write(toFile: file, atomically: true, encoding: .utf8)
+      let file = try sandbox.write(Self.script, to: "script.txt")
       var environment = ["TERM": kind]
       if kind == "xterm-direct" {
         try Self.describe(in: sandbox)
@@ -106,12 +105,10 @@ extension EndToEnd {
         \tuse=xterm-256color,
 
         """
-      let file = sandbox.directory + "/direct.ti"
-      try source.write(toFile: file, atomically: true, encoding: .utf8)
+      let file = try sandbox.write(source, to: "direct.ti")
       let outcome = try sandbox.run(
         ["-x", "-o", sandbox.directory + "/terminfo", file],
-        of: "/usr/bin/tic",
-        environment: sandbox.environment
+        of: "/usr/bin/tic"
       )
       try #require(outcome.status == 0, "\(outcome.errors)")
     }

@@ -7,9 +7,7 @@ extension EndToEnd {
   @Suite("Script mode")
   struct ScriptTests {
     private func run(_ script: String, in sandbox: Sandbox) throws -> Sandbox.Outcome {
-      let file = sandbox.directory + "/script.txt"
-      try script.write(toFile: file, atomically: true, encoding: .utf8)
-      return try sandbox.hearth("--script", file)
+      try sandbox.hearth("--script", sandbox.write(script, to: "script.txt"))
     }
 
     @Test("The bundled demo script shows the same screen every time")
@@ -51,9 +49,10 @@ extension EndToEnd {
       let passed = try run(script, in: sandbox)
       #expect(passed.status == 0, "\(passed.errors)")
       #expect(passed.output.hasSuffix("passed, 9 steps, 6 of them checks\n"), "\(passed.output)")
-      let file = sandbox.directory + "/script.txt"
-      try (script + "expect-data /users/bob/username 7\nkey q\n")
-        .write(toFile: file, atomically: true, encoding: .utf8)
+      let file = try sandbox.write(
+        script + "expect-data /users/bob/username 7\nkey q\n",
+        to: "script.txt"
+      )
       let failed = try sandbox.hearth("--script", file, "--results", "tap")
       #expect(failed.status == 1)
       let points = "ok 9 - line 9: expect-data /nothing null\nnot ok 10 - line 10"
@@ -112,8 +111,7 @@ extension EndToEnd {
       let script = try sandbox.hearth("replay", recording, "--script")
       #expect(script.status == 0 && script.lines.count > 8, "\(script.output)")
       let again = sandbox.directory + "/again.jsonl"
-      let file = sandbox.directory + "/again.txt"
-      try script.output.write(toFile: file, atomically: true, encoding: .utf8)
+      let file = try sandbox.write(script.output, to: "again.txt")
       let second = try sandbox.hearth("--script", file, "--record", again)
       #expect(second.status == 0, "\(second.errors)\n\(script.output)")
       let expected = try [recording, again].map { path in
@@ -155,9 +153,8 @@ extension EndToEnd {
 
     /// Runs a script with an inspector, and returns the events that it showed, with their texts.
     private func told(_ script: String, in sandbox: Sandbox) throws -> [String] {
-      let file = sandbox.directory + "/script.txt"
+      let file = try sandbox.write(script, to: "script.txt")
       let recording = sandbox.directory + "/\(UUID().uuidString).jsonl"
-      try script.write(toFile: file, atomically: true, encoding: .utf8)
       let outcome = try sandbox.hearth("--script", file, "--record", recording)
       #expect(outcome.errors == "")
       #expect(outcome.status == 0)

@@ -6,17 +6,10 @@ extension EndToEnd {
   /// `hearth serve` as an operator uses it.
   @Suite("hearth serve")
   struct ServeTests {
-    private func write(_ text: String, to file: String, in sandbox: Sandbox) throws -> String {
-      let path = sandbox.directory + "/" + file
-      try text.write(toFile: path, atomically: true, encoding: .utf8)
-      return path
-    }
-
     @Test("A port without rules denies everything, and the server says so")
     func locked() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serve("--port", "0")
-      defer { server.process.terminate() }
       #expect(server.ready["rules"] as? String == "locked")
       #expect(server.ready["emulator"] as? Bool == false)
       #expect(server.ready["databases"] as? [String] == ["hearth"])
@@ -30,17 +23,16 @@ extension EndToEnd {
     @Test("SIGHUP reloads the rules file, and an invalid file keeps the old rules")
     func rules() throws {
       let sandbox = try Sandbox()
-      let file = try write(#"{"rules":{".read":true}}"#, to: "rules.json", in: sandbox)
+      let file = try sandbox.write(#"{"rules":{".read":true}}"#, to: "rules.json")
       let server = try sandbox.serve("--port", "0", "--rules", file)
-      defer { server.process.terminate() }
       #expect(server.ready["rules"] as? String == "document")
       #expect(try server.request("GET", "/x.json").status == 200)
       #expect(try server.request("PUT", "/x.json", "1").status == 401)
-      _ = try write(#"{"rules":{".write":true}}"#, to: "rules.json", in: sandbox)
+      try sandbox.write(#"{"rules":{".write":true}}"#, to: "rules.json")
       kill(server.process.processIdentifier, SIGHUP)
       try waitUntil("the rules are read again") { try server.text().contains("reloaded the rules") }
       #expect(try server.request("PUT", "/x.json", "1").status == 200)
-      _ = try write("{\n  \"rules\": oops }", to: "rules.json", in: sandbox)
+      try sandbox.write("{\n  \"rules\": oops }", to: "rules.json")
       kill(server.process.processIdentifier, SIGHUP)
       try waitUntil("the mistake is told") { try server.text().contains("\(file):2:") }
       #expect(try server.request("PUT", "/x.json", "2").status == 200)
@@ -49,7 +41,7 @@ extension EndToEnd {
     @Test("Invalid options are rejected with status 2 before the server starts")
     func usage() throws {
       let sandbox = try Sandbox()
-      let bad = try write("{\n  \"rules\": {\".read\": \"auth.\"}}", to: "bad.json", in: sandbox)
+      let bad = try sandbox.write("{\n  \"rules\": {\".read\": \"auth.\"}}", to: "bad.json")
       for (arguments, text) in [
         (["--rules", bad], "\(bad):2:"), (["--rules", "/no/such/file"], "No such file"),
         (["--limit", "listens"], "NAME=NUMBER"), (["--limit", "listens=0"], "from 1"),
@@ -59,7 +51,7 @@ extension EndToEnd {
         (["--allow-origin", "localhost"], "origin of a web page"),
         (["--log-format", "xml"], "xml"),
       ] {
-        let outcome = try sandbox.run(["serve"] + arguments, environment: sandbox.environment)
+        let outcome = try sandbox.run(["serve"] + arguments)
         #expect(outcome.status == 2, "\(arguments)")
         #expect(outcome.output.isEmpty, "\(arguments)")
         #expect(outcome.errors.contains(text), "\(outcome.errors)")
@@ -136,7 +128,6 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       #expect(try sandbox.hearth("databases", "list").output.isEmpty)
       let server = try sandbox.serve("--port", "0")
-      defer { server.process.terminate() }
       let socket = try #require(server.ready["socket"] as? String)
       let url = "unix:\(socket)?ns=team"
       #expect(try sandbox.hearth("set", "/x", "1", "--database", url).status == 5)

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A server that a test has started as an operator would, with its readiness message.
+/// A server that a test has started as an operator would, with its readiness message; it ends with
+/// its sandbox at the latest.
 struct ServerProcess {
   let process: Spawned
   let ready: [String: Any]
@@ -28,10 +29,9 @@ struct ServerProcess {
     let limited = fileLimit.map { ["/bin/sh", "-c", "ulimit -n \($0); exec \"$@\"", "sh"] } ?? []
     let words = limited + command
     log = errors ?? name + ".err"
-    process = try Spawned(
-      words[0],
+    process = try sandbox.start(
       Array(words.dropFirst()),
-      environment: sandbox.environment,
+      of: words[0],
       output: name + ".out",
       errors: log
     )
@@ -43,6 +43,8 @@ struct ServerProcess {
 
   var port: Int { ready["port"] as? Int ?? 0 }
   var socket: String { ready["socket"] as? String ?? "" }
+  /// The address of the blog's database at the private socket.
+  var localURL: String { "unix:\(socket)?ns=hearth" }
 
   /// The text of the server's log.
   func text() throws -> String { try String(contentsOfFile: log, encoding: .utf8) }
@@ -96,12 +98,34 @@ struct ServerProcess {
 
 extension Sandbox {
   /// Starts a server and waits until it is ready.
+  @discardableResult
   func serve(_ arguments: String...) throws -> ServerProcess {
     try serve(arguments)
   }
 
   /// Starts a server and waits until it is ready.
+  @discardableResult
   func serve(_ arguments: [String]) throws -> ServerProcess {
     try ServerProcess(self, arguments)
+  }
+
+  /// Starts a server with a socket and data apart from those that commands use by default.
+  @discardableResult
+  func serveApart() throws -> ServerProcess {
+    try serve("--socket", directory + "/run/own.sock", "--data-dir", directory + "/own")
+  }
+
+  /// Starts a server at a port with data of its own and the blog's rules, which require accounts.
+  func serveBlog(
+    rules: String = package + "/assets/rules/blog.json",
+    _ options: [String] = []
+  ) throws -> (server: ServerProcess, url: String) {
+    let server = try serve(
+      [
+        "--port", "0", "--socket", directory + "/run/blog.sock", "--data-dir", directory + "/blog",
+        "--rules", rules,
+      ] + options
+    )
+    return (server, "http://127.0.0.1:\(server.port)?ns=hearth")
   }
 }

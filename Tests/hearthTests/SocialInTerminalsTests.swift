@@ -4,27 +4,24 @@ import Testing
 
 extension EndToEnd {
   /// Interactions between users, and what their terminals can do, on real terminals.
-  @Suite("Social features in terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("Social features in terminals", .needsTmux)
   struct SocialInTerminalsTests {
     private static let program = Sandbox.program
 
     @Test("Who starts for the first time is asked for a name, and then never again")
     func name() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let first = try tmux.open(Self.program)
+      let first = try sandbox.open(Self.program)
       try first.waitFor("What shall others call you?")
       // What is typed before anybody can have noticed the question is no answer.
       usleep(700_000)
       try first.press("C-u")
-      try first.type("Ann B.")
-      try first.press("Enter")
+      try first.enter("Ann B.")
       try first.waitFor("Your name is Ann B. now")
-      let second = try tmux.open(Self.program)
+      let second = try sandbox.open(Self.program)
       try second.waitFor("Ann B. ·")
       #expect(try !second.screen().contains("call you"))
-      try second.type(":name Bea")
-      try second.press("Enter")
+      try second.enter(":name Bea")
       try first.waitFor("Your name is Bea now")
       #expect(try sandbox.hearth("name").output == "Bea\n")
     }
@@ -32,13 +29,10 @@ extension EndToEnd {
     @Test("Who is here is told once, with what is read, unless a person keeps it to themselves")
     func reading() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let post = try sandbox.hearth("post", "--title", "Tea", "--body", "b", "--user", "ann").lines[
-        0
-      ]
-      let ann = try tmux.open("\(Self.program) --user ann", columns: 132)
+      let post = try sandbox.post("Tea", by: "ann")
+      let ann = try sandbox.open(as: "ann", columns: 132)
       try ann.waitFor("Tea")
-      let bobs = try (0..<2).map { _ in try tmux.open("\(Self.program) --user bob") }
+      let bobs = try (0..<2).map { _ in try sandbox.open(as: "bob") }
       try ann.waitFor("2 here")
       try ann.press("w")
       try ann.waitFor("bob once, at the lists") {
@@ -67,18 +61,8 @@ extension EndToEnd {
     @Test("A notice opens its comment, a reply names its addressee, and show prints both")
     func answers() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let post = try sandbox.hearth(
-        "post",
-        "--title",
-        "Tea",
-        "--body",
-        "Come over",
-        "--user",
-        "ann"
-      )
-      .lines[0]
-      let ann = try tmux.open("\(Self.program) --user ann")
+      let post = try sandbox.post("Tea", "Come over", by: "ann")
+      let ann = try sandbox.open(as: "ann")
       try ann.waitFor("Tea")
       try ann.waitUntilAtHome(as: "ann")
       let comment = try sandbox.hearth("comment", post, "On my way", "--user", "bob").lines[0]
@@ -89,10 +73,9 @@ extension EndToEnd {
       try ann.waitFor("Come over")
       try ann.press("r")
       try ann.waitFor("To bob")
-      try ann.type("Bring **milk**")
-      try ann.press("Enter")
+      try ann.enter("Bring **milk**")
       try ann.waitUntilAcknowledged()
-      let bob = try tmux.open("\(Self.program) --user bob")
+      let bob = try sandbox.open(as: "bob")
       try bob.waitFor("Tea")
       try bob.press("Enter")
       try bob.waitFor("└ ann")
@@ -111,23 +94,20 @@ extension EndToEnd {
       try sandbox.hearth("comment", post, "--answer", comment, "Me too", "--user", "carol")
       try bob.waitFor("Me too")
       #expect(try sandbox.hearth("comment", post, "--answer", "nope", "x").status == 3)
-      #expect(
-        try sandbox.hearth("fsck").output == "1 post, 3 comments, 0 stars: no fault\n"
-      )
+      #expect(try sandbox.hearth("fsck").output == "1 post, 3 comments, 0 stars: no fault\n")
     }
 
     @Test("A tag and the followed users each have a live list")
     func lists() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      try sandbox.hearth("post", "--title", "Oolong", "--body", "About #tea", "--user", "bob")
-      try sandbox.hearth("post", "--title", "Trams", "--body", "Late again", "--user", "carol")
-      let ann = try tmux.open("\(Self.program) --user ann")
+      try sandbox.post("Oolong", "About #tea", by: "bob")
+      try sandbox.post("Trams", "Late again", by: "carol")
+      let ann = try sandbox.open(as: "ann")
       try ann.waitFor("Oolong")
       try ann.waitFor("Trams")
       try ann.press("j", "#")
       try ann.waitFor("Oolong alone") { $0.contains("#tea") && !$0.contains("Trams") }
-      try sandbox.hearth("post", "--title", "Sencha", "--body", "More #Tea", "--user", "carol")
+      try sandbox.post("Sencha", "More #Tea", by: "carol")
       try ann.waitFor("Sencha")
       try ann.press("Escape")
       try ann.waitFor("Trams")
@@ -142,9 +122,8 @@ extension EndToEnd {
     @Test("Drafts are listed and can be continued")
     func drafts() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      try sandbox.hearth("post", "--title", "Tea", "--body", "Come over", "--user", "bob")
-      let ann = try tmux.open("\(Self.program) --user ann")
+      try sandbox.post("Tea", "Come over", by: "bob")
+      let ann = try sandbox.open(as: "ann")
       try ann.waitFor("Tea")
       try ann.press("Enter")
       try ann.waitFor("Come over")
@@ -156,8 +135,7 @@ extension EndToEnd {
       try ann.waitFor("Comment on Tea")
       try ann.press("Enter")
       try ann.waitFor("Come over")
-      try ann.type(", and its end")
-      try ann.press("Enter")
+      try ann.enter(", and its end")
       try ann.waitFor("1 comment")
       try ann.waitFor("Half a sentence, and its end")
     }
@@ -166,7 +144,7 @@ extension EndToEnd {
     func links() throws {
       let sandbox = try Sandbox()
       let body = "See [bank.example](https://evil.example/x) and https://me@a.example/y."
-      try sandbox.hearth("post", "--title", "Links", "--body", body, "--user", "bob")
+      try sandbox.post("Links", body, by: "bob")
       let session = try TerminalSession(
         ["--user", "ann"],
         in: sandbox,
@@ -195,7 +173,7 @@ extension EndToEnd {
     @Test("A terminal is queried once about joined emoji, and the answer is kept")
     func families() throws {
       let sandbox = try Sandbox()
-      try sandbox.hearth("post", "--title", "We 👨‍👩‍👧 and 👋🏽", "--body", "b", "--user", "bob")
+      try sandbox.post("We 👨‍👩‍👧 and 👋🏽", "b", by: "bob")
       for round in 1...2 {
         let session = try TerminalSession(
           ["--user", "ann"],

@@ -70,10 +70,17 @@ final class Spawned {
     return result == 0 && information.si_signo != 0
   }
 
-  /// Asks the process to end, and waits for it.
+  /// Ends the process as a crash would, and waits for it.
+  func kill() {
+    Foundation.kill(processIdentifier, SIGKILL)
+    wait()
+  }
+
+  /// Asks the process to end, also one that is stopped, and waits for it.
   func terminate() {
     guard status == nil else { return }
-    kill(processIdentifier, SIGTERM)
+    Foundation.kill(processIdentifier, SIGTERM)
+    Foundation.kill(processIdentifier, SIGCONT)
     wait()
   }
 }

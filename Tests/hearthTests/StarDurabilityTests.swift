@@ -3,15 +3,13 @@ import Testing
 
 extension EndToEnd {
   /// A requested star is set exactly once, whichever process ends before that.
-  @Suite("Star durability", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("Star durability", .needsTmux)
   struct StarDurabilityTests {
     @Test("A star of a terminal killed before delivery is sent by the next terminal")
     func killedTerminal() throws {
       let sandbox = try Sandbox()
-      let written = try sandbox.hearth("post", "--user", "bob", "--title", "t", "--body", "b")
-      let id = try #require(written.lines.first)
-      let tmux = Tmux(sandbox)
-      let pane = try tmux.open("\(Sandbox.program) --user alice")
+      let id = try sandbox.post("t", by: "bob")
+      let pane = try sandbox.open(as: "alice")
       try pane.waitFor("bob")
       try pane.waitUntilAtHome(as: "alice")
       let server = try #require(try sandbox.serverProcess())
@@ -23,7 +21,7 @@ extension EndToEnd {
       kill(server, SIGKILL)
       let before = try object(sandbox.hearth("export").output)
       #expect(Self.counts(of: id, in: before) == [0, 0])
-      _ = try tmux.open("\(Sandbox.program) --user alice")
+      _ = try sandbox.open(as: "alice")
       try waitUntil("both places have the star", within: 60) {
         Self.counts(of: id, in: try object(sandbox.hearth("export").output)) == [1, 1]
       }
@@ -33,20 +31,11 @@ extension EndToEnd {
     @Test("One user starring from many processes counts once")
     func oneUser() throws {
       let sandbox = try Sandbox()
-      let id = try #require(
-        try sandbox.hearth("post", "--user", "bob", "--title", "t", "--body", "b").lines.first
-      )
+      let id = try sandbox.post("t", by: "bob")
       let hands = try (0..<6).map { number in
-        try sandbox.start(
-          "star",
-          id,
-          "--times",
-          number.isMultiple(of: 2) ? "20" : "21",
-          "--user",
-          "alice",
-          "--timeout",
-          "120"
-        )
+        let times = number.isMultiple(of: 2) ? "20" : "21"
+        let star = ["star", id, "--times", times, "--user", "alice", "--timeout", "120"]
+        return try sandbox.start(star)
       }
       #expect(hands.map { $0.wait() } == Array(repeating: 0, count: hands.count))
       let end = try sandbox.hearth("star", id, "--user", "alice")

@@ -8,23 +8,12 @@ extension EndToEnd {
     @Test("20 processes toggle a star 50 times each, and the count is exact")
     func exactCount() throws {
       let sandbox = try Sandbox()
-      let id = try sandbox.hearth("post", "--title", "Race", "--body", "Go", "--user", "owner")
-        .lines[
-          0
-        ]
+      let id = try sandbox.post("Race", by: "owner")
       let racers = try (1...20).map { number in
         // Half of the processes end with a star: an odd number of turns ends starred.
         let turns = number.isMultiple(of: 2) ? "50" : "51"
-        return try sandbox.start(
-          "star",
-          id,
-          "--times",
-          turns,
-          "--user",
-          "racer\(number)",
-          "--timeout",
-          "120"
-        )
+        let racer = ["--user", "racer\(number)", "--timeout", "120"]
+        return try sandbox.start(["star", id, "--times", turns] + racer)
       }
       #expect(racers.map { $0.wait() } == Array(repeating: 0, count: 20))
 
@@ -43,15 +32,7 @@ extension EndToEnd {
       var written: [String] = []
       for round in 1...5 {
         for number in 1...4 {
-          let outcome = try sandbox.hearth(
-            "post",
-            "--title",
-            "\(round).\(number)",
-            "--body",
-            "kept"
-          )
-          #expect(outcome.status == 0)
-          written += outcome.lines
+          written.append(try sandbox.post("\(round).\(number)", "kept"))
         }
         if let server = try sandbox.serverProcess() { kill(server, SIGKILL) }
       }
@@ -69,16 +50,8 @@ extension EndToEnd {
       for round in 1...4 {
         let outputs = (1...8).map { "\(sandbox.directory)/\(round).\($0)" }
         let writers = try outputs.map { output in
-          try sandbox.start(
-            "post",
-            "--title",
-            "t",
-            "--body",
-            "b",
-            "--timeout",
-            "60",
-            output: output
-          )
+          let post = ["post", "--title", "t", "--body", "b", "--timeout", "60"]
+          return try sandbox.start(post, output: output)
         }
         for _ in 1...3 {
           if let server = try sandbox.serverProcess() { kill(server, SIGKILL) }

@@ -100,15 +100,13 @@ extension EndToEnd {
       try waitUntil("there is room again", within: 60) { WireClient(socket: server.socket) != nil }
       #expect(clients[0].send(#"{"t":"d","d":{"r":2,"a":"g","b":{"p":"/x","q":{}}}}"#))
       #expect(clients[0].receive() == #"{"t":"d","d":{"r":2,"b":{"s":"ok","d":1}}}"#)
-      server.process.terminate()
     }
 
     @Test("The server logs how long a large database takes to load")
     func opening() throws {
       let sandbox = try Sandbox()
-      let file = sandbox.directory + "/large.json"
       let values = (0..<100_000).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
-      try "{\"many\":{\(values)}}".write(toFile: file, atomically: true, encoding: .utf8)
+      let file = try sandbox.write("{\"many\":{\(values)}}", to: "large.json")
       let small = try sandbox.serve()
       let quick = try #require(small.ready["startSeconds"] as? Double)
       #expect(quick > 0)
@@ -120,7 +118,6 @@ extension EndToEnd {
       let log = try large.text()
       #expect(log.contains("reading the database takes about 0.1 seconds"), "\(log)")
       #expect(log.contains("the database is read") && log.contains("time"), "\(log)")
-      large.process.terminate()
     }
   }
 }

@@ -5,11 +5,7 @@ import RealtimeCore
 import Testing
 
 /// Commands that read and change the databases in PostgreSQL, without a server.
-@Suite(
-  "Commands with --store",
-  .enabled(if: PostgresServer.isInstalled),
-  .timeLimit(.minutes(3))
-)
+@Suite("Commands with --store", .enabled(if: PostgresServer.isInstalled), .timeLimit(.minutes(3)))
 struct StoreCommandTests {
   @Test("A blog survives import, fsck, export, backup and migration unchanged")
   func wholeWay() throws {
@@ -81,7 +77,7 @@ struct StoreCommandTests {
         let text = "{\"first\":\"\(padding)\"," + hostile.dropFirst()
         for place in [["--store", store], ["--data-dir", back]] {
           let words = ["import", "-"] + place
-          let refused = try sandbox.run(words, input: text, environment: sandbox.environment)
+          let refused = try sandbox.run(words, input: text)
           #expect(refused.status == 2, "\(hostile)")
           #expect(refused.errors.contains("stdin, line 1, byte "), "\(hostile): \(refused.errors)")
         }
@@ -97,9 +93,10 @@ struct StoreCommandTests {
     let sandbox = try Sandbox()
     let store = try PostgresServer.shared.get().makeDatabase()
     let post = #"{"uid":"a","author":"A","title":"T","body":"B","starCount":2,"stars":{"a":true}}"#
-    let file = sandbox.directory + "/blog.json"
-    try #"{"posts":{"-P1":\#(post)},"user-posts":{"a":{"-P1":\#(post)}}}"#
-      .write(toFile: file, atomically: true, encoding: .utf8)
+    let file = try sandbox.write(
+      #"{"posts":{"-P1":\#(post)},"user-posts":{"a":{"-P1":\#(post)}}}"#,
+      to: "blog.json"
+    )
     #expect(try sandbox.hearth("import", file, "--store", store).status == 0)
     let check = try sandbox.hearth("fsck", "--store", store)
     #expect(check.status == 1)
@@ -117,13 +114,8 @@ struct StoreCommandTests {
     let early = try sandbox.hearth("users", "list", "--store", store)
     #expect(early.status != 0 && early.errors.contains("no schema hearth"))
     #expect(try sandbox.hearth("databases", "create", "hearth", "--store", store).status == 0)
-    let added = try sandbox.hearth(
-      "users",
-      "add",
-      "ann@example.org",
-      "--password-stdin",
-      "--store",
-      store,
+    let added = try sandbox.run(
+      ["users", "add", "ann@example.org", "--password-stdin", "--store", store],
       input: "a long password\n"
     )
     #expect(added.status == 0, "\(added.errors)")
@@ -138,16 +130,10 @@ struct StoreCommandTests {
 
   @Test("A server reachable from other machines must advertise an address")
   func nameless() throws {
-    let outcome = try Sandbox().hearth(
-      "serve",
-      "--store",
-      "postgres://127.0.0.1:1/nowhere",
-      "--port",
-      "0",
-      "--address",
-      "0.0.0.0",
-      "--allow-plaintext"
-    )
+    let outcome = try Sandbox().run([
+      "serve", "--store", "postgres://127.0.0.1:1/nowhere", "--port", "0", "--address", "0.0.0.0",
+      "--allow-plaintext",
+    ])
     #expect(outcome.status == 2 && outcome.errors.contains("--advertise"), "\(outcome.errors)")
   }
 
@@ -157,11 +143,10 @@ struct StoreCommandTests {
     let store = try PostgresServer.shared.get().makeDatabase()
     let options = ["--store", store, "--port", "0", "--advertise", "127.0.0.1:7001"]
     let first = try sandbox.serve(options)
-    let second = try sandbox.run(["serve"] + options, environment: sandbox.environment)
+    let second = try sandbox.run(["serve"] + options)
     #expect(second.status != 0)
     #expect(second.errors.contains("another server is running as"), "\(second.errors)")
-    kill(first.process.processIdentifier, SIGKILL)
-    first.process.wait()
+    first.process.kill()
     let third = try sandbox.serve(options)
     kill(third.process.processIdentifier, SIGTERM)
     #expect(third.process.wait() == 0)
@@ -187,10 +172,7 @@ struct StoreCommandTests {
       ]
     }
     for other in others {
-      let outcome = try sandbox.run(
-        command + ["--store", store] + other,
-        environment: sandbox.environment
-      )
+      let outcome = try sandbox.run(command + ["--store", store] + other)
       #expect(outcome.status == 2, "\(command) \(other): \(outcome.errors)")
     }
   }

@@ -33,7 +33,7 @@ extension EndToEnd {
     )
     func withoutErrors(redirection: String) throws {
       let sandbox = try Sandbox()
-      try sandbox.hearth("post", "--title", "T", "--body", "B")
+      try sandbox.post("T")
       let commands =
         "cd \(sandbox.directory); $HEARTH export x.json 2\(redirection)"
         + " && $HEARTH import x.json 2\(redirection)"

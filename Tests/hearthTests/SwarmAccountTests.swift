@@ -29,9 +29,7 @@ extension EndToEnd {
           ("key.pem", issued.key), ("key", key + "\n"),
           ("wrong", String(repeating: "w", count: 40)),
         ] {
-          let path = sandbox.directory + "/" + name
-          try text.write(toFile: path, atomically: true, encoding: .utf8)
-          chmod(path, 0o600)
+          chmod(try sandbox.write(text, to: name), 0o600)
         }
         server = try ServerProcess(
           sandbox,
@@ -48,7 +46,7 @@ extension EndToEnd {
       @discardableResult
       func hearth(_ arguments: String...) throws -> [String] {
         let way = ["--data-dir", sandbox.directory + "/blog", "--socket", server.socket]
-        return try sandbox.run(arguments + way, environment: sandbox.environment).lines
+        return try sandbox.run(arguments + way).lines
       }
 
       /// The content of the database.
@@ -101,7 +99,6 @@ extension EndToEnd {
     @Test("A swarm of six accounts keeps every promise, leaves no data and leaks no secrets")
     func accounts() throws {
       let guarded = try Guarded("--token-seconds", "12")
-      defer { guarded.server.process.terminate() }
       // A post by somebody else, whose title is that of one of the swarm's hot posts.
       try guarded.hearth("post", "--title", "hot 0", "--body", "b")
       let before = try guarded.data()
@@ -165,7 +162,6 @@ extension EndToEnd {
     @Test("An interrupted swarm deletes its accounts and data")
     func interrupted() throws {
       let guarded = try Guarded()
-      defer { guarded.server.process.terminate() }
       let before = try guarded.data()
       let run = try guarded.swarm(["--users", "1", "--seconds", "600", "--rate", "20"])
       defer { run.terminate() }
@@ -184,12 +180,8 @@ extension EndToEnd {
     @Test("A wrong or missing key and a server without sign-up are reported")
     func refused() throws {
       let guarded = try Guarded("--no-sign-up")
-      defer { guarded.server.process.terminate() }
       func run(_ arguments: [String]) throws -> Sandbox.Outcome {
-        try guarded.sandbox.run(
-          ["swarm", "--users", "1", "--seconds", "1"] + arguments,
-          environment: guarded.sandbox.environment
-        )
+        try guarded.sandbox.run(["swarm", "--users", "1", "--seconds", "1"] + arguments)
       }
       let open = Array(guarded.access.prefix(4))
       let missing = try run(open)
@@ -216,7 +208,7 @@ extension EndToEnd {
     )
     func pointless(arguments: [String]) throws {
       let sandbox = try Sandbox()
-      let outcome = try sandbox.run(["swarm"] + arguments, environment: sandbox.environment)
+      let outcome = try sandbox.run(["swarm"] + arguments)
       #expect(outcome.status == 2)
       #expect(outcome.errors.contains("are about a --database"))
     }

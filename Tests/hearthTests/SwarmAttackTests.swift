@@ -71,7 +71,6 @@ extension EndToEnd {
     func emulator(seed: Int) throws {
       let sandbox = try Sandbox()
       let server = try ServerProcess(sandbox, ["--emulator", "--port", "0"])
-      defer { server.process.terminate() }
       let run = try SwarmProcess([
         "--users", "6", "--seconds", "5", "--rate", "40", "--seed", "\(seed)", "--database",
         "http://127.0.0.1:\(server.port)?ns=swarm",

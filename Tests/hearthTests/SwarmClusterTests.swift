@@ -56,7 +56,7 @@ extension EndToEnd {
     )
     func refused(arguments: [String]) throws {
       let sandbox = try Sandbox()
-      let outcome = try sandbox.run(["swarm"] + arguments, environment: sandbox.environment)
+      let outcome = try sandbox.run(["swarm"] + arguments)
       #expect(outcome.status == 2)
       #expect(outcome.errors.contains("--servers") || outcome.errors.contains("one server only"))
     }

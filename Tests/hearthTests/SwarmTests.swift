@@ -87,7 +87,7 @@ extension EndToEnd {
 
     @Test(
       "Every promise holds for 12 users and 3 terminals under all faults",
-      .enabled(if: Tmux.isInstalled),
+      .needsTmux,
       arguments: batches
     )
     func seeds(seeds: ClosedRange<Int>) throws {
@@ -121,11 +121,11 @@ extension EndToEnd {
 
     @Test(
       "On a terminal, a pane shows the run; q ends the storm, and the report remains",
-      .enabled(if: Tmux.isInstalled)
+      .needsTmux
     )
     func pane() throws {
-      let (tmux, sandbox) = try Self.terminal()
-      let pane = try Self.open(tmux, sandbox)
+      let sandbox = try Sandbox()
+      let pane = try Self.open(in: sandbox)
       try pane.waitFor("operations are drawn") { screen in
         screen.contains(try! Regex(#"(?m)^ p99 .* \d+ ms$"#)) && screen.contains("◌I1")
           && screen.contains("servers   ✓up")
@@ -143,33 +143,26 @@ extension EndToEnd {
       #expect(screen.contains("hearth: the storm was ended after"))
       #expect(screen.contains("every starCount equals the number of stars"))
       #expect(!screen.contains("ops/s"))
-      let remains = try Self.remains(of: sandbox)
-      #expect(remains == [])
+      #expect(try Self.remains(of: sandbox) == [])
     }
 
     @Test(
       "On a terminal, ^C twice ends servers and clients at once",
-      .enabled(if: Tmux.isInstalled)
+      .needsTmux
     )
     func interruption() throws {
-      let (tmux, sandbox) = try Self.terminal()
-      let pane = try Self.open(tmux, sandbox)
+      let sandbox = try Sandbox()
+      let pane = try Self.open(in: sandbox)
       try pane.waitFor("ops/s")
       try pane.press("C-c", "C-c")
       try pane.waitFor("status 130")
       #expect(try pane.screen().contains("hearth: clearing up"))
-      let remains = try Self.remains(of: sandbox)
-      #expect(remains == [])
+      #expect(try Self.remains(of: sandbox) == [])
     }
 
-    private static func terminal() throws -> (Tmux, Sandbox) {
-      let sandbox = try Sandbox()
-      return (Tmux(sandbox), sandbox)
-    }
-
-    private static func open(_ tmux: Tmux, _ sandbox: Sandbox) throws -> Tmux.Pane {
+    private static func open(in sandbox: Sandbox) throws -> Sandbox.Pane {
       let rules = Sandbox.package + "/assets/rules/blog.json"
-      return try tmux.open(
+      return try sandbox.open(
         "TMPDIR=\(sandbox.directory) \(Sandbox.program) swarm --users 3 --seconds 600 --rate 60 "
           + "--terminals 0 --rules \(rules); echo \"status $?\"; sleep 1000"
       )
@@ -279,7 +272,6 @@ extension EndToEnd {
     func otherDatabase() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serve("--ephemeral", "--socket", sandbox.directory + "/s")
-      defer { server.process.terminate() }
       let run = try SwarmProcess([
         "--users", "3", "--seconds", "1", "--rate", "40", "--mix", "post=1,comment=3,star=3",
         "--faults", "drop,server-kill", "--database", "unix:\(server.socket)?ns=hearth",
@@ -306,7 +298,7 @@ extension EndToEnd {
     )
     func refused(arguments: [String]) throws {
       let sandbox = try Sandbox()
-      let outcome = try sandbox.run(["swarm"] + arguments, environment: sandbox.environment)
+      let outcome = try sandbox.run(["swarm"] + arguments)
       #expect(outcome.status == 2)
       #expect(!outcome.errors.isEmpty)
     }

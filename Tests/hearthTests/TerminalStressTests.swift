@@ -11,7 +11,7 @@ extension EndToEnd {
     func resizeStorm() throws {
       let sandbox = try Sandbox()
       for number in 1...30 {
-        try sandbox.hearth("post", "--title", "Post \(number)", "--body", "text", "--user", "bob")
+        try sandbox.post("Post \(number)", by: "bob")
       }
       let session = try TerminalSession(["--user", "alice"], in: sandbox)
       try session.wait(for: "online")
@@ -42,14 +42,12 @@ extension EndToEnd {
 
     @Test(
       "^Z and fg while editing a post keep the form and its text",
-      .enabled(if: Tmux.isInstalled, "tmux is not installed")
+      .needsTmux
     )
     func suspendedWhileEditing() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let pane = try tmux.open("bash --norc")
-      try pane.type("\(Sandbox.program) --user ann")
-      try pane.press("Enter")
+      let pane = try sandbox.open("bash --norc")
+      try pane.enter("\(Sandbox.program) --user ann")
       try pane.waitFor("online")
       try pane.press("c")
       try pane.type("A title")
@@ -58,8 +56,7 @@ extension EndToEnd {
       try pane.waitFor("half a sen")
       try pane.press("C-z")
       try pane.waitFor("Stopped")
-      try pane.type("fg")
-      try pane.press("Enter")
+      try pane.enter("fg")
       try pane.waitFor("the form is back") {
         $0.contains("A title") && $0.contains("half a sen") && !$0.contains("Stopped")
       }
@@ -73,13 +70,11 @@ extension EndToEnd {
 
     @Test(
       "Memory used only during startup is released",
-      .enabled(if: Tmux.isInstalled, "tmux is not installed")
+      .needsTmux
     )
     func memory() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let pane = try tmux.open("\(Sandbox.program) --user ann")
-      try pane.waitFor("online")
+      let pane = try sandbox.open(as: "ann")
       let process = try pane.process()
       try waitUntil("less is resident than at the start", within: 60) {
         let lines = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
@@ -112,21 +107,12 @@ extension EndToEnd {
 
     @Test(
       "Eight terminals of one blog converge to the same screen",
-      .enabled(if: Tmux.isInstalled, "tmux is not installed")
+      .needsTmux
     )
     func eightTerminals() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let panes = try (0..<8).map { _ in try tmux.open("\(Sandbox.program) --user alice") }
-      for pane in panes { try pane.waitFor("online") }
-      for (number, pane) in panes.enumerated() {
-        try pane.press("c")
-        try pane.waitFor("Title")
-        try pane.type("Post of terminal \(number)")
-        try pane.press("Tab")
-        try pane.type("text")
-        try pane.press("C-s")
-      }
+      let panes = try (0..<8).map { _ in try sandbox.open(as: "alice") }
+      for (number, pane) in panes.enumerated() { try pane.compose("Post of terminal \(number)") }
       // Each stars its own post, which it has selected; the top list then has eight equal counts.
       for (number, pane) in panes.enumerated() {
         try pane.waitFor("its own is selected") { screen in
@@ -141,7 +127,7 @@ extension EndToEnd {
         try pane.waitFor("Recent 8")
         try pane.press(".")
       }
-      func content(_ pane: Tmux.Pane) throws -> [Substring] {
+      func content(_ pane: Sandbox.Pane) throws -> [Substring] {
         let lines = try pane.screen().split(separator: "\n", omittingEmptySubsequences: false)
         return Array(lines.prefix(22))
       }

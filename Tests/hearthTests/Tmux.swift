@@ -1,32 +1,27 @@
 import Foundation
 import Testing
 
-/// A tmux server for one test, with one terminal per pane.
-final class Tmux {
-  private let socket: String
-  fileprivate let sandbox: Sandbox
-  private var count = 0
-
-  init(_ sandbox: Sandbox) {
-    self.sandbox = sandbox
-    socket = sandbox.directory + "/tmux"
+extension Trait where Self == ConditionTrait {
+  /// Skips what needs terminals where there is no tmux.
+  static var needsTmux: Self {
+    .enabled(
+      if: FileManager.default.isExecutableFile(atPath: "/usr/bin/tmux"),
+      "tmux is not installed"
+    )
   }
+}
 
-  deinit {
-    _ = try? tmux(["kill-server"])
-  }
-
-  static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/tmux")
-
+/// The terminals of a test, in a tmux server of its own.
+extension Sandbox {
   /// Opens a terminal that runs a shell command.
   func open(_ command: String, columns: Int = 80, rows: Int = 24) throws -> Pane {
-    count += 1
-    let name = "pane\(count)"
-    let variables = sandbox.environment.flatMap { ["-e", "\($0.key)=\($0.value)"] }
+    terminalCount += 1
+    let name = "pane\(terminalCount)"
+    let variables = environment.flatMap { ["-e", "\($0.key)=\($0.value)"] }
     try tmux(
       [
         "-f", "/dev/null", "new-session", "-d", "-s", name, "-x", "\(columns)", "-y", "\(rows)",
-        "-c", sandbox.directory,
+        "-c", directory,
       ]
         // A server that exits with its last terminal would do so while the next one is being
         // opened.
@@ -35,13 +30,27 @@ final class Tmux {
     return Pane(self, name)
   }
 
+  /// Opens a terminal in which a user runs the program, and waits until it is online.
+  func open(
+    as user: String,
+    _ options: String = "",
+    variables: String = "",
+    columns: Int = 80,
+    rows: Int = 24
+  ) throws -> Pane {
+    let command = "\(variables) \(Sandbox.program) --user \(user) \(options)"
+    let pane = try open(command, columns: columns, rows: rows)
+    try pane.waitFor("online")
+    return pane
+  }
+
   @discardableResult
   func tmux(_ arguments: [String]) throws -> String {
-    let output = sandbox.directory + "/" + UUID().uuidString
+    let output = directory + "/" + UUID().uuidString
     let process = try Spawned(
       "/usr/bin/tmux",
-      ["-S", socket] + arguments,
-      environment: sandbox.environment,
+      ["-S", directory + "/tmux"] + arguments,
+      environment: environment,
       output: output
     )
     process.wait()
@@ -50,55 +59,68 @@ final class Tmux {
 
   /// One terminal.
   struct Pane {
-    private let server: Tmux
+    private let sandbox: Sandbox
     private let name: String
 
-    init(_ server: Tmux, _ name: String) {
-      self.server = server
+    fileprivate init(_ sandbox: Sandbox, _ name: String) {
+      self.sandbox = sandbox
       self.name = name
     }
 
     /// Types keys by their tmux names.
     func press(_ keys: String...) throws {
-      try server.tmux(["send-keys", "-t", name] + keys)
+      try sandbox.tmux(["send-keys", "-t", name] + keys)
     }
 
     /// Types text literally.
     func type(_ text: String) throws {
-      try server.tmux(["send-keys", "-t", name, "-l", text])
+      try sandbox.tmux(["send-keys", "-t", name, "-l", text])
+    }
+
+    /// Types a line, and ends it.
+    func enter(_ text: String) throws {
+      try type(text)
+      try press("Enter")
+    }
+
+    /// Writes a post from a list with the form for it.
+    func compose(_ title: String, _ body: String = "text") throws {
+      try press("c")
+      try waitFor("New post")
+      try type(title)
+      try press("Tab")
+      try type(body)
+      try waitFor(body)
+      try press("C-s")
+      try waitFor("the form is closed") { !$0.contains("New post") }
     }
 
     func resize(columns: Int, rows: Int) throws {
-      try server.tmux(["resize-window", "-t", name, "-x", "\(columns)", "-y", "\(rows)"])
+      try sandbox.tmux(["resize-window", "-t", name, "-x", "\(columns)", "-y", "\(rows)"])
     }
 
     /// The screen as text, one line per row.
     func screen() throws -> String {
-      try server.tmux(["capture-pane", "-p", "-t", name])
+      try sandbox.tmux(["capture-pane", "-p", "-t", name])
     }
 
     /// Whether the terminal still runs its program.
     var isOpen: Bool {
       get throws {
-        try server.tmux(["list-sessions", "-F", "#{session_name}"])
+        try sandbox.tmux(["list-sessions", "-F", "#{session_name}"])
           .split(separator: "\n").contains { $0 == name }
       }
     }
 
     /// The process ID of the program in the terminal.
     func process() throws -> pid_t {
-      let text = try server.tmux(["display-message", "-p", "-t", name, "#{pane_pid}"])
+      let text = try sandbox.tmux(["display-message", "-p", "-t", name, "#{pane_pid}"])
       return try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
     /// Waits until the screen contains a text.
     func waitFor(_ text: String, within seconds: Double = 60) throws {
-      do {
-        try waitUntil("\(name) shows \(text)", within: seconds) { try screen().contains(text) }
-      } catch {
-        Issue.record("the screen of \(name) is\n\(try screen())")
-        throw error
-      }
+      try waitFor(text, within: seconds) { $0.contains(text) }
     }
 
     /// Waits until everything the terminal has written is stored, according to its status line.
@@ -114,10 +136,7 @@ final class Tmux {
       let options = ["--user", user] + (database.map { ["--database", $0] } ?? [])
       for path in ["/presence/\(user)", "/reading/\(user)", "/seen/\(user)"] {
         try waitUntil("\(path) is stored") {
-          let outcome = try server.sandbox.run(
-            ["get", path] + options,
-            environment: server.sandbox.environment
-          )
+          let outcome = try sandbox.run(["get", path] + options)
           return outcome.status == 0 && outcome.output != "null\n"
         }
       }

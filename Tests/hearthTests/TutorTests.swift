@@ -3,18 +3,17 @@ import Testing
 
 extension EndToEnd {
   /// The tutor: lessons that are over once they are done, and a second person who answers.
-  @Suite("hearth tutor", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("hearth tutor", .needsTmux)
   struct TutorTests {
     private static let last = "That was the tutor."
 
     private static func start(
       in sandbox: Sandbox,
-      _ tmux: Tmux,
       variables: String = "",
       columns: Int = 80,
       rows: Int = 24
-    ) throws -> Tmux.Pane {
-      let pane = try tmux.open(
+    ) throws -> Sandbox.Pane {
+      let pane = try sandbox.open(
         "sh -c 'echo $$ > \(sandbox.directory)/pid; exec env \(variables) \(Sandbox.program) tutor'"
           + "; echo \"status $?\"; sleep 1000",
         columns: columns,
@@ -25,7 +24,7 @@ extension EndToEnd {
     }
 
     /// Waits until the program has ended well and its directory is gone.
-    private static func expectEnd(of pane: Tmux.Pane, _ sandbox: Sandbox) throws {
+    private static func expectEnd(of pane: Sandbox.Pane, _ sandbox: Sandbox) throws {
       try pane.waitFor(last)
       try pane.waitFor("status 0")
       let process = try String(contentsOfFile: sandbox.directory + "/pid", encoding: .utf8)
@@ -40,8 +39,7 @@ extension EndToEnd {
     @Test("Whoever does each lesson gets answers, and a star in the end")
     func learning() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let pane = try Self.start(in: sandbox, tmux)
+      let pane = try Self.start(in: sandbox)
       // Both terminals show the posts.
       try pane.waitFor("robin's posts are shown") { screen in
         screen.components(separatedBy: "Hello from the other").count == 3
@@ -55,22 +53,15 @@ extension EndToEnd {
       try pane.waitFor("4 of 10: Comment")
       try pane.press("c")
       try pane.waitFor("Enter send")
-      try pane.type("A fine bench")
-      try pane.press("Enter")
+      try pane.enter("A fine bench")
       try pane.waitFor("5 of 10: Write a post")
       try pane.waitFor("Well said!")
       try pane.press("Escape")
       try pane.waitFor("c write")
-      try pane.press("c")
-      try pane.waitFor("New post")
-      try pane.type("My first words")
-      try pane.press("Tab")
-      try pane.type("They are few.")
-      try pane.press("C-s")
+      try pane.compose("My first words", "They are few.")
       try pane.waitFor("6 of 10: Find")
       try pane.press("/")
-      try pane.type("robin")
-      try pane.press("Enter")
+      try pane.enter("robin")
       try pane.waitFor("7 of 10: Undo")
       try pane.press("Escape")
       try pane.waitFor("the search is over") { $0.contains("▌") && $0.contains("My first words") }
@@ -103,8 +94,7 @@ extension EndToEnd {
     @Test("F8 skips a lesson, F7 goes back one, and skipping the last one leaves")
     func skipping() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let pane = try Self.start(in: sandbox, tmux, variables: "LC_ALL=C", columns: 50, rows: 16)
+      let pane = try Self.start(in: sandbox, variables: "LC_ALL=C", columns: 50, rows: 16)
       try pane.press("F7")
       try pane.press("F8")
       try pane.waitFor("2 of 10")
@@ -129,8 +119,7 @@ extension EndToEnd {
     @Test("The learner may leave at any time, also while typing")
     func leaving() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let pane = try Self.start(in: sandbox, tmux, variables: "NO_COLOR=1")
+      let pane = try Self.start(in: sandbox, variables: "NO_COLOR=1")
       try pane.press("c")
       try pane.waitFor("New post")
       try pane.type("Unfinished")

@@ -3,20 +3,17 @@ import Testing
 
 extension EndToEnd {
   /// Two users, two terminals, one blog: everything through keys and screens.
-  @Suite("Two terminals", .enabled(if: Tmux.isInstalled, "tmux is not installed"))
+  @Suite("Two terminals", .needsTmux)
   struct TwoTerminalsTests {
     @Test("Posts, stars and comments reach the other terminal, even if the server is killed")
     func wholeWay() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let alice = try tmux.open("\(Sandbox.program) --user alice")
-      try alice.waitFor("online")
-      let bob = try tmux.open("\(Sandbox.program) --user bob")
-      try bob.waitFor("online")
+      let alice = try sandbox.open(as: "alice")
+      let bob = try sandbox.open(as: "bob")
       try bob.waitFor("No posts yet - why not add one?")
 
       // A post written with keys in one terminal appears in the other.
-      try compose(in: alice, title: "Hello from alice", body: "Is anyone there?")
+      try alice.compose("Hello from alice", "Is anyone there?")
       try alice.waitFor("Hello from alice")
       #expect(selected(try alice.screen()).contains("Hello from alice"))
       try bob.waitFor("Hello from alice")
@@ -61,29 +58,22 @@ extension EndToEnd {
     @Test("Offline writes arrive exactly once and in order when the server is back")
     func offline() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let socket = sandbox.directory + "/run/own.sock"
-      let data = sandbox.directory + "/own"
-      let server = try sandbox.start("serve", "--socket", socket, "--data-dir", data)
-      defer { server.terminate() }
-      try waitUntil("the server listens") { FileManager.default.fileExists(atPath: socket) }
-      let database = "unix:\(socket)?ns=hearth"
-      let alice = try tmux.open("\(Sandbox.program) --user alice --database '\(database)'")
+      let server = try sandbox.serveApart()
+      let database = server.localURL
+      let alice = try sandbox.open(as: "alice", "--database '\(database)'")
       try alice.waitUntilAtHome(as: "alice", in: database)
-      kill(server.processIdentifier, SIGKILL)
-      server.wait()
+      server.process.kill()
       try alice.waitFor("Offline")
 
       for number in 1...3 {
-        try compose(in: alice, title: "Offline \(number)", body: "written without a server")
+        try alice.compose("Offline \(number)", "written without a server")
         try alice.waitFor("Offline \(number)")
         try alice.press("s")
         try alice.waitFor("the star shows") { $0.contains(try! Regex("Offline \(number).*★ +1")) }
       }
       // Three posts and three stars wait; the copies of the stars follow once these are stored.
       try alice.waitFor("6 not acknowledged")
-      let again = try sandbox.start("serve", "--socket", socket, "--data-dir", data)
-      defer { again.terminate() }
+      try sandbox.serveApart()
       try alice.waitUntilAcknowledged()
       let list = try sandbox.hearth("list", "--json", "--database", database)
       let posts = try list.lines.map(object)
@@ -96,11 +86,10 @@ extension EndToEnd {
     @Test("The selection stays on its post while others arrive above it")
     func selectionStays() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
       for number in 1...3 {
         try sandbox.hearth("post", "--title", "Old \(number)", "--body", "text", "--user", "bob")
       }
-      let alice = try tmux.open("\(Sandbox.program) --user alice")
+      let alice = try sandbox.open(as: "alice")
       try alice.waitFor("Old 1")
       try alice.press("j")
       try alice.waitFor("the second is selected") { selected($0).contains("Old 2") }
@@ -117,7 +106,6 @@ extension EndToEnd {
     @Test("A hostile post changes nothing outside its area of the screen")
     func hostilePost() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
       let evil = "\u{1B}[2J\u{1B}]0;pwned\u{7}\r\u{8}\u{202E}\u{9B}31m\u{200B}title"
       // Commands refuse such texts, and other clients need not.
       let post: [String: Any] = [
@@ -126,35 +114,23 @@ extension EndToEnd {
       ]
       let json = String(decoding: try JSONSerialization.data(withJSONObject: post), as: UTF8.self)
       #expect(try sandbox.hearth("set", "/posts/-NjFzz10AAAAAAAAAAAA", json).status == 0)
-      let alice = try tmux.open("\(Sandbox.program) --user alice")
+      let alice = try sandbox.open(as: "alice")
       try alice.waitFor("mallory")
       let lines = try alice.screen().split(separator: "\n", omittingEmptySubsequences: false)
       #expect(lines[0].contains("hearth") && lines[0].contains("Recent 1"))
       #expect(lines[2].contains("␛[2J") && lines[2].contains("mallory"))
       #expect(lines[23].contains("alice") && lines[23].contains("online"))
-      let title = try tmux.tmux(["display-message", "-p", "-t", "pane1", "#{pane_title}"])
+      let title = try sandbox.tmux(["display-message", "-p", "-t", "pane1", "#{pane_title}"])
       #expect(!title.contains("pwned"))
       try alice.press("Enter")
       try alice.waitFor("mallory ·")
       #expect(try alice.screen().split(separator: "\n")[0].contains("hearth"))
     }
 
-    private func compose(in pane: Tmux.Pane, title: String, body: String) throws {
-      try pane.press("c")
-      try pane.waitFor("New post")
-      try pane.type(title)
-      try pane.press("Tab")
-      try pane.type(body)
-      try pane.waitFor(body)
-      try pane.press("C-s")
-      try pane.waitFor("the form is closed") { !$0.contains("New post") }
-    }
-
-    private func comment(in pane: Tmux.Pane, _ text: String) throws {
+    private func comment(in pane: Sandbox.Pane, _ text: String) throws {
       try pane.press("c")
       try pane.waitFor("Enter send")
-      try pane.type(text)
-      try pane.press("Enter")
+      try pane.enter(text)
       try pane.waitFor("the comment shows") {
         $0.contains("│   \(text)") || $0.contains("▌   \(text)")
       }

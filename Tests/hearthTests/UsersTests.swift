@@ -13,6 +13,14 @@ extension EndToEnd {
       return (sandbox, isServed ? try sandbox.serve("--port", "0") : nil)
     }
 
+    private func add(
+      _ sandbox: Sandbox,
+      _ words: String...,
+      password: String = "correct horse"
+    ) throws -> Sandbox.Outcome {
+      try sandbox.run(["users", "add"] + words + ["--password-stdin"], input: password + "\n")
+    }
+
     private func signIn(_ server: ServerProcess, _ password: String) throws -> String {
       let body = #"{"email":"\#(Self.email)","password":"\#(password)"}"#
       let answer = try server.request("POST", "/v1/accounts:signInWithPassword", body)
@@ -29,24 +37,9 @@ extension EndToEnd {
     )
     func life(isServed: Bool) throws {
       let (sandbox, server) = try sandbox(isServed: isServed)
-      defer { server?.process.terminate() }
-      let added = try sandbox.hearth(
-        "users",
-        "add",
-        Self.email,
-        "--name",
-        "Ada",
-        "--password-stdin",
-        input: "correct horse\n"
-      )
+      let added = try add(sandbox, Self.email, "--name", "Ada")
       #expect(added.status == 0, "\(added.errors)")
-      let again = try sandbox.hearth(
-        "users",
-        "add",
-        "ADA@example.com",
-        "--password-stdin",
-        input: "correct horse\n"
-      )
+      let again = try add(sandbox, "ADA@example.com")
       #expect(again.status == 6)
       let listed = try object(sandbox.hearth("users", "list", "--json").output)
       #expect(listed["email"] as? String == Self.email)
@@ -67,16 +60,9 @@ extension EndToEnd {
     @Test("Accounts created without a server are available when one starts")
     func kept() throws {
       let (sandbox, _) = try sandbox(isServed: false)
-      let added = try sandbox.hearth(
-        "users",
-        "add",
-        Self.email,
-        "--password-stdin",
-        input: "correct horse\n"
-      )
+      let added = try add(sandbox, Self.email)
       #expect(added.status == 0)
       let server = try sandbox.serve("--port", "0")
-      defer { server.process.terminate() }
       #expect(try signIn(server, "correct horse") == "ok")
     }
 
@@ -85,13 +71,7 @@ extension EndToEnd {
       let (sandbox, server) = try sandbox(isServed: true)
       let running = try #require(server)
       defer { running.process.terminate() }
-      _ = try sandbox.hearth(
-        "users",
-        "add",
-        Self.email,
-        "--password-stdin",
-        input: "correct horse\n"
-      )
+      _ = try add(sandbox, Self.email)
       let request = #"{"requestType":"PASSWORD_RESET","email":"\#(Self.email)"}"#
       #expect(try running.request("POST", "/v1/accounts:sendOobCode", request).status == 200)
       try waitUntil("the administrator sees the wish", within: 30) {
@@ -109,15 +89,8 @@ extension EndToEnd {
     func options() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serve("--port", "0", "--token-seconds", "7", "--no-sign-up")
-      defer { server.process.terminate() }
       #expect(try server.request("POST", "/v1/accounts:signUp", "{}").status == 400)
-      _ = try sandbox.hearth(
-        "users",
-        "add",
-        Self.email,
-        "--password-stdin",
-        input: "correct horse\n"
-      )
+      _ = try add(sandbox, Self.email)
       let body = #"{"email":"\#(Self.email)","password":"correct horse"}"#
       let answer = try server.request("POST", "/v1/accounts:signInWithPassword", body)
       #expect(try object(answer.body)["expiresIn"] as? String == "7")
@@ -150,36 +123,24 @@ extension EndToEnd {
       #expect(try sandbox.hearth("users", "add", Self.email, "secret").status == 2)
       let help = try sandbox.hearth("users", "add", "--help").output
       #expect(!help.contains("--password "))
-      let short = try sandbox.hearth(
-        "users",
-        "add",
-        Self.email,
-        "--password-stdin",
-        input: "12345\n"
-      )
+      let short = try add(sandbox, Self.email, password: "12345")
       #expect(short.status == 2)
       #expect(short.errors.contains("6 characters"))
       let none = try sandbox.hearth("users", "add", Self.email, "--password-stdin", input: "")
       #expect(none.status == 2)
-      #expect(
-        try sandbox.hearth("users", "add", "ada", "--password-stdin", input: "secret").status == 2
-      )
+      #expect(try add(sandbox, "ada", password: "secret").status == 2)
       #expect(try sandbox.hearth("users", "--ns", "missing").status == 3)
     }
 
-    @Test("A password is prompted for without echo", .enabled(if: Tmux.isInstalled))
+    @Test("A password is prompted for without echo", .needsTmux)
     func prompt() throws {
       let (sandbox, _) = try sandbox(isServed: false)
-      let tmux = Tmux(sandbox)
-      let pane = try tmux.open("sh")
-      try pane.type("\(Sandbox.program) users add \(Self.email); echo status $?")
-      try pane.press("Enter")
+      let pane = try sandbox.open("sh")
+      try pane.enter("\(Sandbox.program) users add \(Self.email); echo status $?")
       try pane.waitFor("Password for \(Self.email):", within: 60)
-      try pane.type("correct horse")
-      try pane.press("Enter")
+      try pane.enter("correct horse")
       try pane.waitFor("again:", within: 30)
-      try pane.type("correct horse")
-      try pane.press("Enter")
+      try pane.enter("correct horse")
       try pane.waitFor("status 0", within: 60)
       #expect(try !pane.screen().contains("horse"))
     }
@@ -187,16 +148,14 @@ extension EndToEnd {
     @Test("Accounts can be administered over the port with a private key file")
     func keyFile() throws {
       let sandbox = try Sandbox()
-      let file = sandbox.directory + "/key"
       let secret = String(repeating: "k3y!", count: 10)
-      try (secret + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+      let file = try sandbox.write(secret + "\n", to: "key")
       chmod(file, 0o644)
       let refused = try sandbox.hearth("serve", "--admin-key-file", file)
       #expect(refused.status == 2)
       #expect(refused.errors.contains("to become administrators"))
       chmod(file, 0o600)
       let server = try sandbox.serve("--port", "0", "--admin-key-file", file)
-      defer { server.process.terminate() }
       let path = "/v1/projects/hearth/accounts:batchGet"
       #expect(try server.request("GET", path).status == 403)
       #expect(try server.request("GET", path, bearer: "owner").status == 403)

@@ -3,10 +3,7 @@ import Testing
 
 extension EndToEnd {
   /// How users find something in a terminal, and how they get back.
-  @Suite(
-    "Palette, settings and search in terminals",
-    .enabled(if: Tmux.isInstalled, "tmux is not installed")
-  )
+  @Suite("Palette, settings and search in terminals", .needsTmux)
   struct WaysInTerminalsTests {
     private static let program = Sandbox.program
 
@@ -20,8 +17,7 @@ extension EndToEnd {
     @Test("The palette lists an exact name first; Enter runs it, and Esc goes back")
     func palette() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let ann = try tmux.open("\(Self.program) --user ann")
+      let ann = try sandbox.open(as: "ann")
       try ann.waitFor("No posts yet")
       try ann.press("C-p")
       try ann.waitFor("Commands")
@@ -35,17 +31,15 @@ extension EndToEnd {
       try ann.waitFor("the list") { $0.contains("No posts yet") && !$0.contains("Commands") }
       try ann.press("C-p")
       try ann.waitFor("Commands")
-      try ann.type("write")
-      try ann.press("Enter")
+      try ann.enter("write")
       try ann.waitFor("New post")
     }
 
     @Test("A setting is explained; arrows try a value, Esc reverts it and Enter saves it")
     func settings() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
       let file = sandbox.directory + "/.config/hearth/config.toml"
-      let ann = try tmux.open("\(Self.program) --user ann")
+      let ann = try sandbox.open(as: "ann")
       try ann.waitFor("No posts yet")
       func open() throws {
         try ann.press("F2")
@@ -76,30 +70,19 @@ extension EndToEnd {
     @Test("Enter searches unloaded posts, Esc stops it, and the next search knows the total")
     func search() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let socket = sandbox.directory + "/run/own.sock"
-      let arguments = ["serve", "--socket", socket, "--data-dir", sandbox.directory + "/own"]
-      let server = try Spawned(Self.program, arguments, environment: sandbox.environment)
-      defer {
-        kill(server.processIdentifier, SIGCONT)
-        server.terminate()
-      }
-      let database = "unix:\(socket)?ns=hearth"
-      try waitUntil("the server answers", within: 60) {
-        try sandbox.hearth("list", "--database", database).status == 0
-      }
+      let server = try sandbox.serveApart()
+      let (database, process) = (server.localURL, server.process.processIdentifier)
       // The list shows the newest hundred, and the needle is the oldest of all.
       let posts = (1000..<1400).map { number in
         let title = number == 1000 ? "Needle" : "Straw \(number)"
         return "\"-Nj\(number)AAAAAAAAAAAAA\":"
           + "{\"uid\":\"bob\",\"author\":\"bob\",\"title\":\"\(title)\",\"body\":\"b\"}"
       }
-      let file = sandbox.directory + "/blog.json"
-      try "{\"posts\":{\(posts.joined(separator: ","))}}"
-        .write(toFile: file, atomically: false, encoding: .utf8)
+      let text = "{\"posts\":{\(posts.joined(separator: ","))}}"
+      let file = try sandbox.write(text, to: "blog.json")
       #expect(try sandbox.hearth("import", file, "--database", database).status == 0)
 
-      let ann = try tmux.open("\(Self.program) --user ann --database '\(database)'")
+      let ann = try sandbox.open(as: "ann", "--database '\(database)'")
       try ann.waitFor("Straw 1399", within: 30)
       try ann.waitUntilAtHome(as: "ann", in: database)
       func search(_ text: String) throws {
@@ -109,13 +92,13 @@ extension EndToEnd {
         try ann.press("Enter")
       }
       // A server that does not respond stalls the search.
-      kill(server.processIdentifier, SIGSTOP)
+      kill(process, SIGSTOP)
       try search("needle")
       try ann.waitFor("searched 0")
       try ann.waitFor("Esc stops")
       try ann.press("Escape")
       try ann.waitFor("stopped. Esc shows all.")
-      kill(server.processIdentifier, SIGCONT)
+      kill(process, SIGCONT)
       try ann.press("Escape")
       try ann.waitFor("Straw 1399")
       try search("needle")
@@ -124,28 +107,18 @@ extension EndToEnd {
       // The selected post is not loaded; the nearest loaded post takes its place.
       try ann.press("Escape")
       try ann.waitFor("▌ Straw 1300")
-      kill(server.processIdentifier, SIGSTOP)
+      kill(process, SIGSTOP)
       try search("nowhere")
       try ann.waitFor("searched 0 of 400")
-      kill(server.processIdentifier, SIGCONT)
+      kill(process, SIGCONT)
       try ann.waitFor("All 400 were searched. Esc shows them.", within: 60)
     }
 
     @Test("c opens the edit of a deleted post as a draft")
     func deletedWhileEdited() throws {
       let sandbox = try Sandbox()
-      let tmux = Tmux(sandbox)
-      let post = try sandbox.hearth(
-        "post",
-        "--title",
-        "Soon gone",
-        "--body",
-        "Text",
-        "--user",
-        "ann"
-      )
-      .lines[0]
-      let ann = try tmux.open("\(Self.program) --user ann")
+      let post = try sandbox.post("Soon gone", "Text", by: "ann")
+      let ann = try sandbox.open(as: "ann")
       try ann.waitFor("Soon gone")
       try ann.press("e")
       try ann.waitFor("Edit post")
