@@ -259,20 +259,6 @@ extension EndToEnd {
       #expect(try sandbox.hearth("list").lines.count > 5)
     }
 
-    @Test("fsck finds wrong counts and differing copies")
-    func faults() throws {
-      let sandbox = try Sandbox()
-      try sandbox.hearth("import", Sandbox.package + "/assets/sample/blog.json")
-      let id = try #require(
-        try object(sandbox.hearth("list", "top", "--json").lines[0])["id"] as? String
-      )
-      try sandbox.hearth("set", "/posts/\(id)/starCount", "99")
-      let check = try sandbox.hearth("fsck")
-      #expect(check.status == 1)
-      #expect(check.output.contains("/posts/\(id): starCount is 99, but there are 8 stars"))
-      #expect(check.output.contains("differs from /posts/\(id) in starCount"))
-    }
-
     @Test("An ephemeral database is shared while in use and leaves nothing on disk")
     func ephemeral() throws {
       let sandbox = try Sandbox()
@@ -308,24 +294,6 @@ extension EndToEnd {
       try sandbox.hearth("stop")
       #expect(try sandbox.run(["list"], environment: other).lines.count == 1)
       #expect(try sandbox.hearth("list").lines.count == 1)
-    }
-
-    @Test("The same server answers on a port of this machine")
-    func port() throws {
-      let sandbox = try Sandbox()
-      let output = sandbox.directory + "/ready"
-      let rules = sandbox.directory + "/rules.json"
-      try #"{"rules":{".read":true,".write":true}}"#
-        .write(toFile: rules, atomically: true, encoding: .utf8)
-      _ = try sandbox.start("serve", "--port", "0", "--rules", rules, output: output)
-      try waitUntil("the server is ready") {
-        try String(contentsOfFile: output, encoding: .utf8).hasSuffix("\n")
-      }
-      let ready = try object(String(contentsOfFile: output, encoding: .utf8))
-      let port = try #require(ready["port"] as? Int)
-      let url = "http://127.0.0.1:\(port)?ns=hearth"
-      #expect(try sandbox.hearth("set", "/x", "1", "--database", url).status == 0)
-      #expect(try sandbox.hearth("get", "/x").output == "1\n")
     }
   }
 }

@@ -55,6 +55,7 @@ extension EndToEnd {
       }
       #expect(screens.count == 1)
       #expect(screens.first?.contains("★    1") == true)
+      #expect(screens.first?.contains("1m") == true)
     }
 
     @Test("A script shown on a terminal runs to its end, and q stops it")

@@ -10,27 +10,6 @@ extension EndToEnd {
       try sandbox.hearth("--script", sandbox.write(script, to: "script.txt"))
     }
 
-    @Test("The bundled demo script shows the same screen every time")
-    func demonstration() throws {
-      let demo = try String(
-        contentsOfFile: Sandbox.package + "/assets/demos/first-steps.txt",
-        encoding: .utf8
-      )
-      var dumps: Set<String> = []
-      for _ in 0..<5 {
-        let sandbox = try Sandbox()
-        let file = sandbox.directory + "/screen"
-        let script = demo.replacing("first-steps.screen", with: file)
-        let outcome = try run(script, in: sandbox)
-        #expect(outcome.errors == "")
-        try #require(outcome.status == 0)
-        dumps.insert(try String(contentsOfFile: file, encoding: .utf8))
-      }
-      #expect(dumps.count == 1)
-      #expect(dumps.first?.contains("And so does this comment.") == true)
-      #expect(dumps.first?.contains("1m") == true)
-    }
-
     @Test("A script looks at what the server holds, and tells tools which step failed")
     func data() throws {
       let sandbox = try Sandbox()

@@ -36,6 +36,7 @@ extension EndToEnd {
       kill(server.process.processIdentifier, SIGHUP)
       try waitUntil("the mistake is told") { try server.text().contains("\(file):2:") }
       #expect(try server.request("PUT", "/x.json", "2").status == 200)
+      #expect(try sandbox.hearth("get", "/x").output == "2\n")
     }
 
     @Test("Invalid options are rejected with status 2 before the server starts")
@@ -111,16 +112,6 @@ extension EndToEnd {
     func stopsAtOnce() throws {
       let home = try TemporaryDirectory()
       for _ in 0..<20 { #expect(try EmulatorProcess(home: home.path).stop() == 0) }
-    }
-
-    @Test("The server stops on SIGTERM with status 0 after storing the last write")
-    func stop() throws {
-      let sandbox = try Sandbox()
-      let server = try sandbox.serve()
-      #expect(try sandbox.hearth("set", "/x", "1").status == 0)
-      kill(server.process.processIdentifier, SIGTERM)
-      #expect(server.process.wait() == 0)
-      #expect(try sandbox.hearth("get", "/x").output == "1\n")
     }
 
     @Test("hearth databases lists and creates databases")

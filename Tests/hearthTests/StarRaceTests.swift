@@ -26,23 +26,6 @@ extension EndToEnd {
       #expect(check.output == "1 post, 0 comments, 10 stars: no fault\n")
     }
 
-    @Test("Acknowledged posts survive repeated server kills")
-    func killedServer() throws {
-      let sandbox = try Sandbox()
-      var written: [String] = []
-      for round in 1...5 {
-        for number in 1...4 {
-          written.append(try sandbox.post("\(round).\(number)", "kept"))
-        }
-        if let server = try sandbox.serverProcess() { kill(server, SIGKILL) }
-      }
-      let listed = try sandbox.hearth("list", "--json").lines.map {
-        try object($0)["id"] as? String
-      }
-      #expect(listed == written.reversed())
-      #expect(try sandbox.hearth("fsck").output == "20 posts, 0 comments, 0 stars: no fault\n")
-    }
-
     @Test("Posts written while the server is killed are stored exactly once")
     func killedWhileWriting() throws {
       let sandbox = try Sandbox()

@@ -5,38 +5,24 @@ extension EndToEnd {
   /// How `hearth serve` ends, and what does not make it end.
   @Suite("Server shutdown and limits", .timeLimit(.minutes(5)))
   struct StoppingTests {
-    /// A connection that never answers a goodbye, for which a stopping server waits a while.
-    private func silentClient(_ server: ServerProcess) throws -> WireClient {
-      try #require(WireClient(socket: server.socket))
-    }
-
-    @Test("A second signal stops the server at once with status 143 and no data loss")
-    func secondSignal() throws {
+    @Test(
+      "The server stores what it acknowledged, and stops at a signal though a client is silent",
+      arguments: [
+        ([SIGTERM], 0), ([SIGINT], 0),
+        // Both are pending before the process handles one, however busy the machine is.
+        ([SIGSTOP, SIGTERM, SIGINT, SIGCONT], 143),
+      ] as [([Int32], Int32)]
+    )
+    func signals(signals: [Int32], status: Int32) throws {
       let sandbox = try Sandbox()
-      #expect(try sandbox.hearth("serve", "--help").output.contains("status 143"))
       let server = try sandbox.serve()
-      let client = try silentClient(server)
+      let client = try #require(WireClient(socket: server.socket))
       #expect(client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#))
       #expect(client.receive() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
-      // Both signals are pending before the process handles one, however busy the machine is.
-      let process = server.process.processIdentifier
-      for signal in [SIGSTOP, SIGTERM, SIGINT, SIGCONT] { kill(process, signal) }
-      #expect(server.process.wait() == 143)
+      for signal in signals { kill(server.process.processIdentifier, signal) }
+      #expect(server.process.wait() == status)
       #expect(try sandbox.hearth("get", "/x").output == "1\n")
-    }
-
-    @Test("One signal stops the server gracefully, even if a client does not respond")
-    func firstSignal() throws {
-      for signal in [SIGTERM, SIGINT] {
-        let sandbox = try Sandbox()
-        let server = try sandbox.serve()
-        let client = try silentClient(server)
-        #expect(client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#))
-        #expect(client.receive() == #"{"t":"d","d":{"r":1,"b":{"s":"ok","d":""}}}"#)
-        kill(server.process.processIdentifier, signal)
-        #expect(server.process.wait() == 0)
-        #expect(try sandbox.hearth("get", "/x").output == "1\n")
-      }
+      #expect(try sandbox.hearth("serve", "--help").output.contains("status 143"))
     }
 
     @Test("A server whose socket was removed is still found and can be stopped")

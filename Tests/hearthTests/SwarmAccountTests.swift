@@ -201,16 +201,5 @@ extension EndToEnd {
       #expect(closed.errors.contains("lets nobody make an account"))
       #expect(try guarded.accounts() == [])
     }
-
-    @Test(
-      "Access options without --database are rejected",
-      arguments: [["--admin-key-file", "k"], ["--ca-file", "c"], ["--api-key", "k"], ["--keep"]]
-    )
-    func pointless(arguments: [String]) throws {
-      let sandbox = try Sandbox()
-      let outcome = try sandbox.run(["swarm"] + arguments)
-      #expect(outcome.status == 2)
-      #expect(outcome.errors.contains("are about a --database"))
-    }
   }
 }

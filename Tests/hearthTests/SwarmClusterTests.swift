@@ -45,20 +45,5 @@ extension EndToEnd {
       #expect(status == 1)
       #expect(SwarmProcess.violated(report).isSuperset(of: ["G2", "G6"]), "\(run.text)")
     }
-
-    @Test(
-      "Options that do not fit the number of servers are rejected with a reason",
-      arguments: [
-        ["--servers", "0"], ["--servers", "3", "--database", "http://127.0.0.1:1?ns=x"],
-        ["--servers", "3", "--faults", "disk-full"], ["--faults", "freeze"],
-        ["--faults", "kill,postgres"],
-      ]
-    )
-    func refused(arguments: [String]) throws {
-      let sandbox = try Sandbox()
-      let outcome = try sandbox.run(["swarm"] + arguments)
-      #expect(outcome.status == 2)
-      #expect(outcome.errors.contains("--servers") || outcome.errors.contains("one server only"))
-    }
   }
 }

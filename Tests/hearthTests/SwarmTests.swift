@@ -292,15 +292,21 @@ extension EndToEnd {
     @Test(
       "Invalid options are rejected with a reason",
       arguments: [
-        ["--users", "0"], ["--faults", "earthquake"], ["--stars", "none"], ["--mix", "dance=1"],
-        ["--rate", "0"], ["--inject-bug", "typo"],
+        (["--users", "0"], "--users takes 1 to 5000"), (["--faults", "earthquake"], "earthquake"),
+        (["--stars", "none"], "none"), (["--mix", "dance=1"], "dance"),
+        (["--rate", "0"], "--rate"),
+        (["--inject-bug", "typo"], "typo"), (["--admin-key-file", "k"], "about a --database"),
+        (["--ca-file", "c"], "about a --database"), (["--api-key", "k"], "about a --database"),
+        (["--keep"], "about a --database"), (["--servers", "0"], "--servers"),
+        (["--servers", "3", "--database", "http://127.0.0.1:1?ns=x"], "--servers"),
+        (["--servers", "3", "--faults", "disk-full"], "one server only"),
+        (["--faults", "freeze"], "--servers"), (["--faults", "kill,postgres"], "--servers"),
       ]
     )
-    func refused(arguments: [String]) throws {
-      let sandbox = try Sandbox()
-      let outcome = try sandbox.run(["swarm"] + arguments)
+    func refused(arguments: [String], reason: String) throws {
+      let outcome = try Sandbox().run(["swarm"] + arguments)
       #expect(outcome.status == 2)
-      #expect(!outcome.errors.isEmpty)
+      #expect(outcome.errors.contains(reason), "\(outcome.errors)")
     }
   }
 }

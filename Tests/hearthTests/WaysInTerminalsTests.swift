@@ -7,34 +7,6 @@ extension EndToEnd {
   struct WaysInTerminalsTests {
     private static let program = Sandbox.program
 
-    /// The lines of a screen below the input line.
-    private func choices(_ screen: String, below field: String) -> [Substring] {
-      let lines = screen.split(separator: "\n")
-      guard let index = lines.firstIndex(where: { $0.contains(field) }) else { return [] }
-      return lines[(index + 1)...].map { $0.drop { " │".contains($0) } }
-    }
-
-    @Test("The palette lists an exact name first; Enter runs it, and Esc goes back")
-    func palette() throws {
-      let sandbox = try Sandbox()
-      let ann = try sandbox.open(as: "ann")
-      try ann.waitFor("No posts yet")
-      try ann.press("C-p")
-      try ann.waitFor("Commands")
-      try ann.type("up")
-      try ann.waitFor("the command up before all others that contain its letters") {
-        let found = choices($0, below: "› up")
-        return found.first?.hasPrefix("▌ up  ") == true
-          && found.contains { $0.contains("a page up") }
-      }
-      try ann.press("Escape")
-      try ann.waitFor("the list") { $0.contains("No posts yet") && !$0.contains("Commands") }
-      try ann.press("C-p")
-      try ann.waitFor("Commands")
-      try ann.enter("write")
-      try ann.waitFor("New post")
-    }
-
     @Test("A setting is explained; arrows try a value, Esc reverts it and Enter saves it")
     func settings() throws {
       let sandbox = try Sandbox()

@@ -66,13 +66,6 @@ struct AssetTests {
     try check(lines.joined(separator: "\n") + "\n", "themes/contrast.txt")
   }
 
-  @Test("The manual pages match the tables of keys, settings and script steps")
-  func manual() throws {
-    try check(ManualPages.keys, "man/hearth-keys.7")
-    try check(ManualPages.configuration, "man/hearth-config.5")
-    try check(ManualPages.script, "man/hearth-script.5")
-  }
-
   @Test("The example configuration contains the defaults")
   func example() throws {
     let text = ConfigurationText.text(of: Configuration())
