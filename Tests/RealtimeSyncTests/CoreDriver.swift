@@ -20,6 +20,13 @@ struct CoreDriver {
     core = RepoCore(configuration: configuration)
   }
 
+  /// An engine that a server has greeted.
+  static func connected(_ extensions: Set<ServerHello.Extension> = []) -> CoreDriver {
+    var driver = CoreDriver()
+    driver.connect(extensions)
+    return driver
+  }
+
   /// Feeds an input and returns its outputs.
   @discardableResult
   mutating func feed(_ input: RepoInput) -> [RepoOutput] {

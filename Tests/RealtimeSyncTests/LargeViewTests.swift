@@ -10,8 +10,7 @@ struct LargeViewTests {
 
   /// An engine that listens to a whole list and to a query of it.
   private func listening(_ query: Query) throws -> CoreDriver {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = driver.observe("list", .all, [.value])
     let children = (0..<1_000).map {
       #""k\#($0 + 1_000)":{"stars":\#($0 * 2),"title":"post \#($0)"}"#

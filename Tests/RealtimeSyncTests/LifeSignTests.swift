@@ -8,8 +8,7 @@ import Testing
 struct LifeSignTests {
   /// A driver whose server has answered everything so far.
   private func connected() -> CoreDriver {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     driver.answer(1)
     driver.forget()
     return driver
@@ -86,6 +85,8 @@ struct LifeSignTests {
     let end = driver.time.monotonic
     driver.pass(48_000)
     #expect((driver.core.silentSince ?? 0) - end <= 45_000)
+    driver.pass(driver.core.configuration.patience)
+    #expect(!driver.core.isConnected)
   }
 
   @Test("A server is asked after five silent seconds while the client listens, pushes or not")

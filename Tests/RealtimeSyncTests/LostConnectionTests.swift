@@ -33,8 +33,7 @@ struct OutageTests {
 
   @Test("The client retries with increasing pauses and never gives up", arguments: 1...5)
   func attempts(seed: Int) {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     let configuration = RepoConfiguration(clientID: "c", statisticsName: "s")
     let all = pauses(of: &driver, seed: UInt64(seed))
     // The attempts within ten minutes are few enough for a recovering server.
@@ -52,8 +51,7 @@ struct OutageTests {
 
   @Test("After it, all listens resume, and the view equals that of a new client")
   func views() throws {
-    var old = CoreDriver()
-    old.connect()
+    var old = CoreDriver.connected()
     _ = try old.observe("posts", answered: #"{"a":1,"b":2}"#)
     _ = try old.set("posts/mine", "7")
     #expect(old.values.last == #"{"a":1,"b":2,"mine":7}"#)
@@ -64,8 +62,7 @@ struct OutageTests {
     try old.push("posts", #"{"b":3,"c":4}"#)
     for request in old.requests { old.answer(request.id) }
     try old.push("posts/mine", "7")
-    var fresh = CoreDriver()
-    fresh.connect()
+    var fresh = CoreDriver.connected()
     _ = try fresh.observe("posts", answered: #"{"b":3,"c":4,"mine":7}"#)
     #expect(old.values.last == fresh.values.last)
   }
@@ -81,8 +78,7 @@ struct HalfOpenTests {
 
   @Test("Incoming data does not hide that outgoing data no longer arrives")
   func halfOpen() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     driver.answer(1)
     try driver.set("w", "1")
     for _ in 0..<20 where driver.core.isConnected {
@@ -92,19 +88,9 @@ struct HalfOpenTests {
     #expect(!driver.core.isConnected)
   }
 
-  @Test("A single unanswered request does not disconnect a server that answers pings")
-  func forgetfulServer() throws {
-    var driver = CoreDriver()
-    driver.connect()
-    try driver.set("w", "1")
-    driver.passWithPongs(600_000)
-    #expect(driver.core.isConnected)
-  }
-
   @Test("A response that takes long to arrive is awaited")
   func longAnswer() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     try driver.set("w", "1")
     for _ in 0..<120 {
       driver.pass(5_000)

@@ -39,6 +39,9 @@ struct RepoCoreGetTests {
     let token = get(&driver, "other")
     driver.engine.feed(.timerFired(.getDeadline(token)))
     #expect(driver.reads == ["unavailable"])
+    driver.forget()
+    driver.engine.connect()
+    #expect(driver.engine.requests.count == 1, "it is not sent any more")
   }
 
   @Test("A read after goOffline does not wait")
@@ -178,8 +181,7 @@ struct RepoCoreRangeTests {
 
   @Test("A reconnect with large data sends range hashes and applies the ranges that differ")
   func reconnects() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("list", answered: #"{"a":"\#(Self.text)","b":"\#(Self.text)"}"#)
     driver.lose()
     driver.forget()
@@ -196,8 +198,7 @@ struct RepoCoreRangeTests {
 
   @Test("A reconnect with small data sends no range hashes")
   func small() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("list", answered: #"{"a":1,"b":2}"#)
     driver.lose()
     driver.connect()
@@ -206,8 +207,7 @@ struct RepoCoreRangeTests {
 
   @Test("Ranges for a listen that has ended are ignored")
   func late() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     let first = try driver.observe("list", answered: #"{"a":"\#(Self.text)","b":"\#(Self.text)"}"#)
     driver.lose()
     driver.connect()

@@ -6,8 +6,7 @@ import Testing
 @Suite("RepoCore: users")
 struct RepoCoreIdentityTests {
   private func connected(_ extensions: Set<ServerHello.Extension> = []) -> CoreDriver {
-    var driver = CoreDriver()
-    driver.connect(extensions)
+    var driver = CoreDriver.connected(extensions)
     driver.forget()
     return driver
   }

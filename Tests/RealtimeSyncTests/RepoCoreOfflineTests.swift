@@ -17,6 +17,19 @@ struct RepoCoreOfflineTests {
     return driver
   }
 
+  /// A process that shows a window of `/list`, and its listener.
+  private func showing(
+    _ query: Query,
+    _ json: String
+  ) throws -> (driver: OfflineDriver, listener: ListenerID) {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    let listener = driver.engine.observe("list", query)
+    try driver.engine.push("list", json, tag: 1)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    return (driver, listener)
+  }
+
   // MARK: Data
 
   @Test("After a restart a listener gets the stored data at once, marked as cached")
@@ -127,11 +140,7 @@ struct RepoCoreOfflineTests {
 
   @Test("A limited query's window is stored as it moves")
   func window() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
-    _ = driver.engine.observe("list", lastTwo)
-    try driver.engine.push("list", #"{"b":2,"c":3}"#, tag: 1)
-    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    var (driver, _) = try showing(lastTwo, #"{"b":2,"c":3}"#)
     try driver.engine.push("list/d", "4", tag: 1)
     driver.restart()
     #expect(driver.store.model.data.values.map { $0.json(.export).text } == [#"{"c":3,"d":4}"#])
@@ -145,11 +154,7 @@ struct RepoCoreOfflineTests {
 
   @Test("A page in key order neither reads nor hashes what other pages of its list have")
   func otherPages() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
-    _ = driver.engine.observe("list", lastTwo)
-    try driver.engine.push("list", #"{"c":3,"d":4}"#, tag: 1)
-    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    var (driver, _) = try showing(lastTwo, #"{"c":3,"d":4}"#)
     driver.restart()
     driver.engine.connect()
     _ = driver.engine.observe("list", lastTwo)
@@ -164,11 +169,7 @@ struct RepoCoreOfflineTests {
 
   @Test("A page shows what other pages have of it")
   func overlappingPages() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
-    _ = driver.engine.observe("list", lastTwo)
-    try driver.engine.push("list", #"{"c":3,"d":4}"#, tag: 1)
-    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    var (driver, _) = try showing(lastTwo, #"{"c":3,"d":4}"#)
     driver.restart()
     driver.engine.connect()
     var page = lastTwo
@@ -179,11 +180,7 @@ struct RepoCoreOfflineTests {
 
   @Test("A pending write deep in a child outside a stored window does not show that child")
   func windowUnderWrites() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
-    _ = driver.engine.observe("list", lastTwo)
-    try driver.engine.push("list", #"{"b":{"n":2},"c":{"n":3}}"#, tag: 1)
-    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    var (driver, _) = try showing(lastTwo, #"{"b":{"n":2},"c":{"n":3}}"#)
     driver.engine.lose()
     try driver.engine.set("list/z/n", "1")
     driver.restart()
@@ -194,12 +191,9 @@ struct RepoCoreOfflineTests {
   @Test("A child that an accepted write moves out of a stored range is removed from the store")
   func outOfRange() throws {
     let large = Query(index: .value, start: QueryBound(.integer(4)))
-    var driver = OfflineDriver()
-    driver.engine.connect()
-    let listener = driver.engine.observe("list", large)
-    try driver.engine.push("list", #"{"a":5,"b":6}"#, tag: 1)
-    driver.engine.answer(try #require(driver.engine.requests.last).id)
-    driver.engine.feed(.stopObserving(listener))
+    let shown = try showing(large, #"{"a":5,"b":6}"#)
+    var driver = shown.driver
+    driver.engine.feed(.stopObserving(shown.listener))
     driver.forget()
     try driver.engine.set("list/a", "1")
     for (id, _) in driver.engine.sentWrites { driver.engine.answer(id) }
@@ -350,12 +344,9 @@ struct RepoCoreOfflineTests {
 
   @Test("An accepted write changes a stored window only for children it contains")
   func acknowledgedInWindow() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
-    let listener = driver.engine.observe("list", lastTwo)
-    try driver.engine.push("list", #"{"b":{"n":2},"c":{"n":3}}"#, tag: 1)
-    driver.engine.answer(try #require(driver.engine.requests.last).id)
-    driver.engine.feed(.stopObserving(listener))
+    let shown = try showing(lastTwo, #"{"b":{"n":2},"c":{"n":3}}"#)
+    var driver = shown.driver
+    driver.engine.feed(.stopObserving(shown.listener))
     driver.forget()
     try driver.engine.set("list/c/n", "7")
     try driver.engine.set("list/x/n", "7")

@@ -18,60 +18,9 @@ struct RepoCoreSessionTests {
     #expect(driver.core.isConnected)
   }
 
-  @Test("A default listen replaces tagged ones, which resume when it ends")
-  func supersedes() throws {
-    var driver = CoreDriver()
-    driver.connect()
-    _ = driver.observe("k", first1)
-    try driver.push("k", #"{"a":1}"#, tag: 1)
-    driver.answer(2)
-    let all = driver.observe("k")
-    try driver.push("k", #"{"a":1,"b":2}"#)
-    driver.answer(3)
-    driver.feed(.stopObserving(all))
-    #expect(
-      driver.listens == [
-        #"q /k {"l":1,"vf":"l"} 1 "#, "q /k ", #"n /k {"l":1,"vf":"l"} 1"#,
-        #"q /k {"l":1,"vf":"l"} 1 AUZnXhNqrfbznYVxcCvNpzpjvTU="#, "n /k",
-      ]
-    )
-  }
-
-  @Test("A query that only sets an order shares the default listen")
-  func orderAlone() {
-    var driver = CoreDriver()
-    driver.connect()
-    _ = driver.observe("k", Query(index: .child("x")))
-    _ = driver.observe("k", Query(index: .key))
-    #expect(driver.listens == ["q /k "])
-  }
-
-  @Test("A limited window follows the server")
-  func window() throws {
-    var driver = CoreDriver()
-    driver.connect()
-    _ = driver.observe("w", last2)
-    try driver.push("w", #"{"a":1,"b":2}"#, tag: 1)
-    driver.answer(2)
-    driver.forget()
-    driver.receive(
-      .push(.merge(path: "w", [Change("c", to: .integer(3)), Change("a", to: .empty)], tag: 1))
-    )
-    #expect(driver.events == ["removed a 1", "added c after b 3", #"value {"b":2,"c":3}"#])
-    driver.forget()
-    try driver.set("w/c", "null")
-    #expect(driver.events == ["removed c 3", #"value {"b":2}"#])
-    driver.forget()
-    driver.receive(
-      .push(.merge(path: "w", [Change("c", to: .empty), Change("a", to: .integer(1))], tag: 1))
-    )
-    #expect(driver.events == ["added a after - 1", #"value {"a":1,"b":2}"#])
-  }
-
   @Test("A reconnect restores credentials, listens with hashes and outstanding requests")
   func restores() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     driver.feed(.authenticate(ClientRequest.Authentication(credential: "token")))
     _ = try driver.observe("k", answered: #"{"a":1,"b":2}"#)
     driver.feed(.onDisconnect(driver.token(), path: "o", .set(.integer(1))))
@@ -106,8 +55,7 @@ struct RepoCoreSessionTests {
 
   @Test("A denied listen cancels its listeners, or all at the location for a default listen")
   func refused() {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = driver.observe("x", first1)
     _ = driver.observe("x")
     _ = driver.observe("x/y")
@@ -122,8 +70,7 @@ struct RepoCoreSessionTests {
   // Differs: If the server revokes one query
   @Test("A revoked listen ends like a denied one")
   func revoked() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("x", answered: "1")
     driver.receive(.push(.listenRevoked(path: "x", queries: nil)))
     #expect(driver.completions == ["cancelled 1 permission_denied"])
@@ -134,8 +81,7 @@ struct RepoCoreSessionTests {
 
   @Test("A read is answered from complete data, including pending writes")
   func getCached() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("l", answered: #"{"a":1}"#)
     try driver.set("l/b", "2")
     driver.forget()
@@ -144,37 +90,9 @@ struct RepoCoreSessionTests {
     #expect(driver.requests.isEmpty)
   }
 
-  @Test("A read of other data goes to the server and affects no listener")
-  func getRemote() throws {
-    var driver = CoreDriver()
-    driver.connect()
-    _ = driver.observe("l", first1)
-    try driver.push("l", #"{"a":1}"#, tag: 1)
-    driver.answer(2)
-    driver.forget()
-    driver.feed(.get(driver.token(), path: "l", query: last2))
-    let id = driver.requests[0].id
-    let payload = ServerMessage.Payload.node(try Node(json: JSONParser.parse(#"{"y":1,"z":2}"#)))
-    driver.receive(.response(id: id, ServerMessage.Response(.ok, payload: payload)))
-    #expect(driver.completions == [#"get 2 {"y":1,"z":2}"#])
-    #expect(driver.events.isEmpty)
-  }
-
-  @Test("A read without a connection fails after its deadline")
-  func getDeadline() {
-    var driver = CoreDriver { $0.getDeadline = 3_000 }
-    let token = driver.token()
-    driver.feed(.get(token, path: "l", query: .all))
-    driver.feed(.timerFired(.getDeadline(token)))
-    #expect(driver.completions == ["get 1 unavailable"])
-    driver.connect()
-    #expect(driver.requests.count == 1)
-  }
-
   @Test("onDisconnect writes show when the connection is lost")
   func onDisconnect() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("o", answered: #"{"a":1,"b":2}"#)
     driver.feed(
       .onDisconnect(driver.token(), path: "o/a", .set(.leaf(.deferred(.incrementInteger(4)))))
@@ -211,8 +129,7 @@ struct RepoCoreSessionTests {
 
   @Test("After a long-lived connection the first reconnect is immediate")
   func noPause() {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     driver.time.monotonic += 31_000
     driver.lose()
     #expect(driver.core.phase == .connecting(ConnectionID(2)))
@@ -220,25 +137,13 @@ struct RepoCoreSessionTests {
 
   @Test("Going offline disconnects until going online, which connects at once")
   func offline() {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     driver.feed(.goOffline(.user))
     #expect(driver.core.phase == .interrupted)
     driver.feed(.timerFired(.reconnect))
     #expect(driver.core.phase == .interrupted)
     driver.feed(.goOnline(.user))
     #expect(driver.core.phase == .connecting(ConnectionID(2)))
-  }
-
-  @Test("A silent server is detected even without requests, and an idle one is kept")
-  func keepalive() {
-    var driver = CoreDriver()
-    driver.connect()
-    driver.answer(1)
-    driver.passWithPongs(600_000)
-    #expect(driver.core.isConnected)
-    driver.pass(driver.core.configuration.keepaliveInterval + driver.core.configuration.patience)
-    #expect(!driver.core.isConnected)
   }
 
   @Test("A rejected credential closes the connection until a new one is set")
@@ -260,8 +165,7 @@ struct RepoCoreSessionTests {
 
   @Test("The client does not reconnect to a server that shuts down")
   func shutdown() {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     driver.receive(.shutdown(reason: "bye"))
     #expect(driver.core.phase == .interrupted)
     _ = driver.observe("a")
@@ -270,8 +174,7 @@ struct RepoCoreSessionTests {
 
   @Test("Pushes without a listen, in any form, are ignored")
   func strayPushes() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("a", answered: "1")
     driver.forget()
     let merge = [
@@ -294,8 +197,7 @@ struct RepoCoreSessionTests {
 
   @Test("Ending all listeners of a location keeps data that is kept synced")
   func stopAll() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = driver.observe("k", first1)
     _ = try driver.observe("k", answered: "1")
     driver.feed(.keepSynced(path: "k", query: .all, true))

@@ -35,8 +35,7 @@ struct RepoCoreTransactionTests {
 
   @Test("A transaction on empty data sends an empty hash")
   func fromNothing() {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     driver.transact("c", increment)
     #expect(driver.sentWrites.map(\.write.hash) == [""])
     #expect(driver.listens == ["q /c "])
@@ -49,6 +48,7 @@ struct RepoCoreTransactionTests {
     try driver.push("c", "200")
     driver.answer(driver.sentWrites[0].id, .dataStale)
     #expect(driver.sentWrites.map(\.write.operation) == [.set(.integer(101)), .set(.integer(201))])
+    #expect(driver.sentWrites[1].write.hash == Node.integer(200).hash)
     driver.answer(driver.sentWrites[1].id)
     #expect(driver.completions == ["transaction 2 ok true 201"])
   }
@@ -140,8 +140,7 @@ struct RepoCoreTransactionTests {
 
   @Test("Two nested transactions are sent as one write at the upper path")
   func nested() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("n", answered: #"{"a":1,"b":2}"#)
     driver.transact("n/b", increment)
     driver.transact("n") { .commit($0.setting(ChildKey("x"), to: .bool(true))) }
@@ -263,8 +262,7 @@ struct RepoCoreTransactionTests {
   @Test("The output has its own priority, or none if it sets none")
   func priority() throws {
     for priority in [nil, LeafValue.integer(7)] {
-      var driver = CoreDriver()
-      driver.connect()
+      var driver = CoreDriver.connected()
       _ = try driver.observe("c", answered: #"{".value":1,".priority":9}"#)
       let output = Node.integer(2).withPriority(priority)
       driver.transact("c") { _ in .commit(output) }

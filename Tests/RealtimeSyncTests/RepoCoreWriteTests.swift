@@ -9,8 +9,7 @@ struct RepoCoreWriteTests {
 
   @Test("A local set raises events before the server responds")
   func local() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("l", answered: #"{"a":1}"#)
     driver.forget()
     try driver.set("l/b", "2")
@@ -20,8 +19,7 @@ struct RepoCoreWriteTests {
 
   @Test("Of two pending writes only the denial of the last one shows")
   func refusals() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("v", answered: "0")
     try driver.set("v", "1")
     try driver.set("v", "2")
@@ -61,8 +59,7 @@ struct RepoCoreWriteTests {
 
   @Test("Only unacknowledged writes are sent again")
   func resend() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     try driver.set("a", "1")
     try driver.set("b", "2")
     driver.answer(driver.sentWrites[0].id)
@@ -77,8 +74,7 @@ struct RepoCoreWriteTests {
 
   @Test("A response from a lost connection is ignored")
   func lateAnswer() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     try driver.set("a", "1")
     let (id, connection) = (driver.sentWrites[0].id, driver.core.connection.current)
     driver.lose()
@@ -87,46 +83,6 @@ struct RepoCoreWriteTests {
     let late = ServerMessage.response(id: id, ServerMessage.Response(.ok))
     #expect(driver.feed(.message(old, late)).isEmpty)
     #expect(driver.core.pendingWriteCount == 1)
-  }
-
-  @Test("Offline increments add up locally and are all sent unresolved")
-  func increments() throws {
-    var driver = CoreDriver()
-    driver.connect()
-    _ = try driver.observe("n", answered: "10")
-    driver.feed(.goOffline(.user))
-    let increment = Node.leaf(.deferred(.incrementInteger(1)))
-    for _ in 0..<100 { driver.feed(.write(driver.token(), path: "n", .set(increment))) }
-    #expect(driver.values.last == "110")
-    driver.forget()
-    driver.connect()
-    #expect(driver.sentWrites.count == 100)
-    #expect(driver.sentWrites.allSatisfy { $0.write.operation == .set(increment) })
-    for count in 0..<100 {
-      try driver.push("n", "\(11 + count)")
-      driver.answer(driver.sentWrites[count].id)
-    }
-    #expect(driver.values.isEmpty)
-    #expect(driver.core.pendingWriteCount == 0)
-    #expect(driver.core.cachedValue(at: "n", query: .all) == .integer(110))
-  }
-
-  @Test("Increments of anything but a number start from zero")
-  func incrementsOfOthers() throws {
-    var driver = CoreDriver()
-    driver.connect()
-    _ = try driver.observe("i", answered: #"{"n":1,"s":"x","o":{"a":1}}"#)
-    func add(_ amount: Double) -> Node {
-      amount == amount.rounded()
-        ? .leaf(.deferred(.incrementInteger(Int64(amount))))
-        : .leaf(.deferred(.incrementDouble(amount)))
-    }
-    driver.feed(.write(driver.token(), path: "i", .merge([Change("n", to: add(2))])))
-    #expect(driver.values.last == #"{"n":3,"o":{"a":1},"s":"x"}"#)
-    driver.feed(.write(driver.token(), path: "i/n", .set(add(3))))
-    let rest = [Change("s", to: add(5)), Change("o", to: add(7)), Change("q", to: add(0.5))]
-    driver.feed(.write(driver.token(), path: "i", .merge(rest)))
-    #expect(driver.values.last == #"{"n":6,"o":7,"q":0.5,"s":5}"#)
   }
 
   @Test("The server's time is estimated from the offset in its greeting")
@@ -164,8 +120,7 @@ struct RepoCoreWriteTests {
 
   @Test("A write keeps its key when a user signs in before it is resent")
   func keyOverSignIn() throws {
-    var driver = CoreDriver()
-    driver.connect([.writeOnce])
+    var driver = CoreDriver.connected([.writeOnce])
     try driver.set("a", "1")
     driver.lose()
     driver.forget()
@@ -181,8 +136,7 @@ struct RepoCoreWriteTests {
 
   @Test("Purging reverts unacknowledged writes")
   func purge() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("v", answered: "0")
     try driver.set("v", "1")
     try driver.set("v", "2")
@@ -197,8 +151,7 @@ struct RepoCoreWriteTests {
 
   @Test("Purging several writes shows no intermediate state")
   func purgeAtOnce() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("v", answered: #"{"a":0,"b":0}"#)
     let changes = [Change("a", to: .integer(1)), Change("b", to: .integer(1))]
     driver.feed(.write(driver.token(), path: "v", .merge(changes)))
@@ -212,8 +165,7 @@ struct RepoCoreWriteTests {
 
   @Test("An empty update succeeds without traffic")
   func emptyMerge() {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     driver.feed(.write(driver.token(), path: "a", .merge([])))
     #expect(driver.sentWrites.isEmpty)
     #expect(driver.completions == ["write 1 ok"])
@@ -221,8 +173,7 @@ struct RepoCoreWriteTests {
 
   @Test("Nothing can be written below .info")
   func info() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     try driver.set(".info/connected", "true")
     driver.transact(".info/x") { .commit($0) }
     #expect(
@@ -233,25 +184,13 @@ struct RepoCoreWriteTests {
     #expect(driver.sentWrites.isEmpty)
   }
 
-  @Test("An acknowledgment without a push shows the old data again")
-  func acknowledgedBeforeData() throws {
-    var driver = CoreDriver()
-    driver.connect()
-    _ = try driver.observe("p", answered: #"{"a":1}"#)
-    driver.feed(.write(driver.token(), path: "p/a/.priority", .set(.integer(5))))
-    driver.forget()
-    driver.answer(3)
-    #expect(driver.events == ["moved a after - 1", "changed a after - 1", #"value {"a":1}"#])
-  }
-
   @Test(
     "A leaf hidden by a deep write shows again once the write is acknowledged",
     arguments: [Path("l"), "l/a"],
     [true, false]
   )
   func leafUnderAcknowledgedWrite(observed: Path, isMerge: Bool) throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     let isParent = observed == "l"
     _ = try driver.observe(observed, answered: isParent ? #"{"a":1,"b":1}"# : "1")
     if isMerge {
@@ -269,8 +208,7 @@ struct RepoCoreWriteTests {
 
   @Test("A priority is removed with the server's last child, even if a written child remains")
   func priorityOfWrittenChildren() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("l", answered: #"{"a":{"old":1,".priority":2}}"#)
     try driver.set("l/a/new", "1")
     try driver.push("l/a/old", "null")
@@ -281,8 +219,7 @@ struct RepoCoreWriteTests {
 
   @Test("A mixed merge raises its events in order")
   func mixedMerge() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("l", answered: #"{"b":1,"c":2}"#)
     driver.forget()
     let merge = #"""
@@ -300,27 +237,9 @@ struct RepoCoreWriteTests {
     )
   }
 
-  @Test("A child moves when its order value changes, even if it stays in place")
-  func moves() throws {
-    var driver = CoreDriver()
-    driver.connect()
-    _ = driver.observe("m", Query(index: .child("n")))
-    try driver.push("m", #"{"a":{"n":1},"b":{"n":0},"c":{"n":0}}"#)
-    driver.answer(2)
-    driver.forget()
-    try driver.push("m/a/n", "9")
-    #expect(
-      driver.events.dropLast() == [#"moved a after c {"n":9}"#, #"changed a after c {"n":9}"#]
-    )
-    driver.forget()
-    try driver.push("m/b/x", "1")
-    #expect(driver.events.dropLast() == [#"changed b after - {"n":0,"x":1}"#])
-  }
-
   @Test("An incomplete view shows written children but no value")
   func unfinished() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = driver.observe("u")
     try driver.set("u/x", "1")
     #expect(driver.events == ["added x after - 1"])

@@ -11,8 +11,7 @@ struct ReportedDefectTests {
   private let first1 = Query(limit: Query.Limit(1, side: .first))
 
   private func connected() -> CoreDriver {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     driver.forget()
     return driver
   }

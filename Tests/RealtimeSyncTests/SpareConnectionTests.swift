@@ -225,8 +225,7 @@ struct SpareConnectionTests {
 
   @Test("A database on a Unix socket opens no spare")
   func local() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     try driver.set("w", "1")
     driver.forget()
     driver.pass(9_999)

@@ -86,8 +86,7 @@ struct TransactionRaceTests {
 
   @Test("A transaction above a pausing one waits with it, and both are sent as one write")
   func joined() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("n", answered: #"{"a":1}"#)
     driver.transact("n/a", increment)
     for _ in 0..<2 { driver.answer(driver.sentWrites.last?.id ?? 0, .dataStale) }
@@ -175,8 +174,7 @@ struct TransactionRaceTests {
     arguments: ["n", "n/a", "n/a/x", "/"] as [Path]
   )
   func overlappingSets(path: Path) throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("n", answered: #"{"a":{"x":1},"b":2}"#)
     driver.feed(.goOffline(.user))
     driver.transact("n/a") { .commit($0.setting(ChildKey("y"), to: .bool(true))) }
@@ -193,8 +191,7 @@ struct TransactionRaceTests {
 
   @Test("An update ends the transactions at each of its paths and no others")
   func overlappingUpdate() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("n", answered: #"{"a":1,"b":2,"c":3}"#)
     driver.feed(.goOffline(.user))
     for key in ["a", "b", "c"] { driver.transact(Path(["n", ChildKey(key)]), increment) }
@@ -209,8 +206,7 @@ struct TransactionRaceTests {
 
   @Test("A denied joint write ends all its transactions, and none queued behind it")
   func refusedTogether() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("n", answered: #"{"a":1}"#)
     driver.transact("n") { .commit($0.setting(ChildKey("x"), to: .bool(true))) }
     driver.transact("n/a", increment)
@@ -231,8 +227,7 @@ struct TransactionRaceTests {
 
   @Test("A child's transaction that joins its parent's sees the parent's output, and both commit")
   func parentAndChild() throws {
-    var driver = CoreDriver()
-    driver.connect()
+    var driver = CoreDriver.connected()
     _ = try driver.observe("n", answered: #"{"a":1}"#)
     driver.transact("n") { .commit($0.setting(ChildKey("a"), to: .integer(10))) }
     driver.transact("n/a", increment)
