@@ -351,19 +351,6 @@ struct PersistenceTests {
     #expect(error?.kind == .persistenceUnavailable)
   }
 
-  @Test("Enabling persistence after first use traps, as does a size out of bounds")
-  func traps() async {
-    await #expect(processExitsWith: .failure) {
-      let database = try Database(url: "unix:/nonexistent/socket?ns=none")
-      database.goOffline()
-      database.isPersistenceEnabled = true
-    }
-    await #expect(processExitsWith: .failure) {
-      let database = try Database(url: "unix:/nonexistent/socket?ns=none")
-      database.persistenceCacheSizeBytes = 1_000
-    }
-  }
-
   // MARK: The end
 
   @Test("A closed database raises no more events and fails all pending calls")

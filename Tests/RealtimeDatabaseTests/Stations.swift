@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Logging
+import RealtimeCore
 import RealtimeServer
 import TestSupport
 
@@ -99,5 +100,29 @@ final class Told: @unchecked Sendable {
     } onProblem: { problem in
       self.lock.withLock { self.allProblems.append(problem) }
     }
+  }
+}
+
+extension SQLiteOfflineStore {
+  /// Waits until everything so far is on disk.
+  func flush() async -> OfflineStoreError? {
+    await withCheckedContinuation { continuation in
+      flush { continuation.resume(returning: $0) }
+    }
+  }
+}
+
+extension StoredWrite {
+  /// A write at `/a/b`.
+  init(_ number: Int64, _ operation: WriteOperation? = nil, by owner: String? = nil) {
+    let operation = operation ?? .set(.integer(number))
+    self.init(
+      number: number,
+      key: WriteKey(client: "c", number: number),
+      path: "a/b",
+      operation: operation,
+      estimate: operation,
+      owner: owner
+    )
   }
 }

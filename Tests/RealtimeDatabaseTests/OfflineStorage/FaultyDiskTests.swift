@@ -13,22 +13,6 @@ struct FaultyDiskTests {
     OfflineFile(directory: directory.file("d"), identity: "http://h:1?ns=n")
   }
 
-  private func write(_ number: Int64) -> StoredWrite {
-    StoredWrite(
-      number: number,
-      key: WriteKey(client: "c", number: number),
-      path: "a/b",
-      operation: .set(.integer(number)),
-      estimate: .set(.integer(number))
-    )
-  }
-
-  private func flush(_ store: SQLiteOfflineStore) async -> OfflineStoreError? {
-    await withCheckedContinuation { continuation in
-      store.flush { continuation.resume(returning: $0) }
-    }
-  }
-
   /// The numbers of the writes that survive a power loss.
   private func numbers(in files: [String: [UInt8]]) throws -> [Int64] {
     let image = try TemporaryDirectory()
@@ -72,20 +56,20 @@ struct FaultyDiskTests {
     let disk = FaultyDisk(directory: directory.file("d"))
     let told = Told()
     let store = try SQLiteOfflineStore.open(file, observers: told.observers).store
-    store.perform([.saveWrite(write(1)), .replace(query: 1, .integer(1))])
-    #expect(await flush(store) == nil)
+    store.perform([.saveWrite(StoredWrite(1)), .replace(query: 1, .integer(1))])
+    #expect(await store.flush() == nil)
     disk.fail(DiskFault(kind, at: 1, times: 1))
-    store.perform([.saveWrite(write(2))])
-    #expect(await flush(store)?.kind == .unavailable)
-    store.perform([.saveWrite(write(3))])
-    #expect(await flush(store)?.kind == .unavailable)
+    store.perform([.saveWrite(StoredWrite(2))])
+    #expect(await store.flush()?.kind == .unavailable)
+    store.perform([.saveWrite(StoredWrite(3))])
+    #expect(await store.flush()?.kind == .unavailable)
     #expect(store.data(of: 1) == nil)
     #expect(told.problems.map(\.kind) == [.unavailable])
     store.close()
     disk.repair()
     let (next, state) = try SQLiteOfflineStore.open(file, observers: told.observers)
-    #expect(state.writes.prefix(1) == [write(1)])
-    #expect(!state.writes.contains(write(3)))
+    #expect(state.writes.prefix(1) == [StoredWrite(1)])
+    #expect(!state.writes.contains(StoredWrite(3)))
     #expect(next.data(of: 1) == .integer(1))
     next.close()
   }
@@ -115,8 +99,8 @@ struct FaultyDiskTests {
       let text = String(repeating: "x", count: Int.random(in: 0..<most, using: &random))
       store.perform([.replace(query: 1, .string(text))])
       _ = store.data(of: 1)
-      store.perform([.saveWrite(write(number))])
-      let hasFailed = await flush(store) != nil
+      store.perform([.saveWrite(StoredWrite(number))])
+      let hasFailed = await store.flush() != nil
       if !hasFailed { flushed = Int(number) }
       try expectKept(flushed, on: disk, using: &random, "seed \(seed), write \(number)")
       if hasFailed || Int.random(in: 0..<6, using: &random) == 0 {
@@ -128,8 +112,8 @@ struct FaultyDiskTests {
         let opened = try SQLiteOfflineStore.open(file, observers: Told().observers)
         store = opened.store
         #expect(opened.state.writes.count >= flushed)
-        store.perform((1...number).map { .saveWrite(write($0)) })
-        if await flush(store) == nil { flushed = Int(number) }
+        store.perform((1...number).map { .saveWrite(StoredWrite($0)) })
+        if await store.flush() == nil { flushed = Int(number) }
         try expectKept(flushed, on: disk, using: &random, "seed \(seed), reopened at \(number)")
       }
     }

@@ -22,25 +22,6 @@ struct SQLiteOfflineStoreTests {
     try SQLiteOfflineStore.open(file, observers: told.observers)
   }
 
-  private func write(
-    _ number: Int64,
-    _ operation: WriteOperation = .set(.integer(1))
-  ) -> StoredWrite {
-    StoredWrite(
-      number: number,
-      key: WriteKey(client: "c", number: number),
-      path: "a/b",
-      operation: operation,
-      estimate: operation
-    )
-  }
-
-  private func flush(_ store: SQLiteOfflineStore) async -> OfflineStoreError? {
-    await withCheckedContinuation { continuation in
-      store.flush { continuation.resume(returning: $0) }
-    }
-  }
-
   @Test("A closed store is unlocked even if a child process has inherited its files")
   func inheritedLock() throws {
     let (store, _) = try open()
@@ -84,7 +65,8 @@ struct SQLiteOfflineStoreTests {
       key: WriteKey(client: "c", number: 6),
       path: "a",
       operation: .merge([Change("x/y", to: increment), Change("z", to: .empty)]),
-      estimate: .merge([Change("x/y", to: .integer(2)), Change("z", to: .empty)])
+      estimate: .merge([Change("x/y", to: .integer(2)), Change("z", to: .empty)]),
+      owner: "ann"
     )
     store.perform([.track(query), .replace(query: 1, .integer(1)), .saveWrite(saved)])
     store.close()
@@ -93,6 +75,28 @@ struct SQLiteOfflineStoreTests {
     #expect(second.data(of: 1) == .integer(1))
     #expect(second.data(of: 2) == nil)
     second.close()
+  }
+
+  @Test("Writes in a file from before owners existed are read without an owner")
+  func earlierVersion() throws {
+    let store = try open().store
+    store.perform([.saveWrite(StoredWrite(1))])
+    store.close()
+    let queue = try DatabaseQueue(path: file.path)
+    try queue.write { database in
+      try database.execute(
+        sql: "ALTER TABLE writes DROP COLUMN owner; PRAGMA user_version = 1;"
+      )
+    }
+    try queue.close()
+    let (second, state) = try open()
+    #expect(state.writes == [StoredWrite(1)])
+    second.perform([.saveWrite(StoredWrite(2, by: "ann"))])
+    second.close()
+    let (third, next) = try open()
+    #expect(next.writes == [StoredWrite(1), StoredWrite(2, by: "ann")])
+    third.close()
+    #expect(told.problems.isEmpty)
   }
 
   @Test("The store matches a dictionary through random changes and restarts", arguments: 0..<20)
@@ -121,7 +125,7 @@ struct SQLiteOfflineStoreTests {
     let keys: [ChildKey] = ["a", "é", "e\u{301}", "1", "01", "a/b", "\u{1F600}", "\"\\"]
     let path = Path((0...random.below(3)).map { _ in random.pick(keys) })
     switch random.below(8) {
-    case 0: return .saveWrite(write(Int64(random.below(20)), .set(node(&random))))
+    case 0: return .saveWrite(StoredWrite(Int64(random.below(20)), .set(node(&random))))
     case 1: return .removeWrite(Int64(random.below(20)))
     case 2:
       let limit = Query.Limit(1 + random.below(5), side: .first)
@@ -159,7 +163,7 @@ struct SQLiteOfflineStoreTests {
       Node.empty.setting(Path(["a", "b"]), to: .bool(false)).withPriority(.string("p")),
     ]
     for (index, node) in values.enumerated() {
-      store.perform([.saveWrite(write(Int64(index), .set(node)))])
+      store.perform([.saveWrite(StoredWrite(Int64(index), .set(node)))])
     }
     store.close()
     let kept = try open().state.writes.map(\.operation)
@@ -237,8 +241,8 @@ struct SQLiteOfflineStoreTests {
   @Test("A flush waits for the disk, and unflushed changes are at least written")
   func durability() async throws {
     let store = try open().store
-    store.perform([.saveWrite(write(1))])
-    #expect(await flush(store) == nil)
+    store.perform([.saveWrite(StoredWrite(1))])
+    #expect(await store.flush() == nil)
     let reader = try DatabaseQueue(path: file.path)
     let count = try await reader.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM writes") }
     #expect(count == 1)
@@ -263,7 +267,7 @@ struct SQLiteOfflineStoreTests {
   )
   func damage(kind: Int) throws {
     let store = try open().store
-    store.perform((0..<200).map { .saveWrite(write($0, .set(.string("text number \($0)")))) })
+    store.perform((0..<200).map { .saveWrite(StoredWrite($0, .set(.string("text number \($0)")))) })
     store.close()
     let handle = try #require(FileHandle(forUpdatingAtPath: file.path))
     switch kind {
@@ -280,9 +284,9 @@ struct SQLiteOfflineStoreTests {
     #expect(told.problems.map(\.kind) == [.damaged])
     #expect(told.problems.first?.description.contains(file.path + ".damaged-1") == true)
     #expect(FileManager.default.fileExists(atPath: file.path + ".damaged-1"))
-    next.perform([.saveWrite(write(1))])
+    next.perform([.saveWrite(StoredWrite(1))])
     next.close()
-    #expect(try open().state.writes == [write(1)])
+    #expect(try open().state.writes == [StoredWrite(1)])
   }
 
   @Test("Invalid rows also count as damage")
@@ -326,19 +330,19 @@ struct SQLiteOfflineStoreTests {
     let store = try open().store
     store.limitPages(20)
     let big = Node.string(String(repeating: "x", count: 200_000))
-    store.perform([.saveWrite(write(1))])
-    #expect(await flush(store) == nil)
+    store.perform([.saveWrite(StoredWrite(1))])
+    #expect(await store.flush() == nil)
     store.perform([.replace(query: 1, big)])
-    store.perform([.saveWrite(write(2))])
-    #expect(await flush(store)?.kind == .unavailable)
-    #expect(await flush(store)?.kind == .unavailable)
+    store.perform([.saveWrite(StoredWrite(2))])
+    #expect(await store.flush()?.kind == .unavailable)
+    #expect(await store.flush()?.kind == .unavailable)
     #expect(told.problems.map(\.kind) == [.unavailable])
     store.limitPages(1_000)
-    store.perform([.saveWrite(write(3))])
-    #expect(await flush(store) == nil)
+    store.perform([.saveWrite(StoredWrite(3))])
+    #expect(await store.flush() == nil)
     #expect(store.data(of: 1) == big)
     store.close()
-    #expect(try open().state.writes == [write(1), write(2), write(3)])
+    #expect(try open().state.writes == [StoredWrite(1), StoredWrite(2), StoredWrite(3)])
   }
 
   @Test("A closed store returns nothing and stores nothing")
@@ -359,7 +363,7 @@ struct SQLiteOfflineStoreTests {
   @Test("The directory and the files are accessible to their owner only")
   func permissions() throws {
     let store = try open().store
-    store.perform([.saveWrite(write(1))])
+    store.perform([.saveWrite(StoredWrite(1))])
     _ = store.data(of: 1)
     for (path, expected) in [
       (directory.file("d"), 0o700), (directory.file("d/e"), 0o700), (file.path, 0o600),
