@@ -6,27 +6,10 @@ import Testing
 
 @Suite("Replies to comments")
 struct AnswersTests {
-  static func comment(
-    _ id: String,
-    to parent: String? = nil,
-    by author: String = "bob"
-  )
-    -> BlogComment
-  {
-    BlogComment(
-      id: id,
-      uid: author,
-      author: author,
-      text: "text of \(id)",
-      parent: parent,
-      createdAt: Fixture.now
-    )
-  }
-
   /// Two threads: c1 with c3, which has c4 below it; and c2 with c5.
   static let comments = [
-    comment("c1"), comment("c2", by: "mei"), comment("c3", to: "c1", by: "alice"),
-    comment("c4", to: "c3"), comment("c5", to: "c2", by: "alice"),
+    BlogComment("c1"), BlogComment("c2", by: "mei"), BlogComment("c3", to: "c1", by: "alice"),
+    BlogComment("c4", to: "c3"), BlogComment("c5", to: "c2", by: "alice"),
   ]
 
   static func model(
@@ -57,8 +40,8 @@ struct AnswersTests {
   @Test("Replies to a missing comment are shown as ordinary comments")
   func strangers() {
     let odd = [
-      Self.comment("c1", to: "c2"), Self.comment("c2", to: "c1"), Self.comment("c3", to: "c3"),
-      Self.comment("c4", to: "gone"), Self.comment("c5", to: "\u{1B}[2J"),
+      BlogComment("c1", to: "c2"), BlogComment("c2", to: "c1"), BlogComment("c3", to: "c3"),
+      BlogComment("c4", to: "gone"), BlogComment("c5", to: "\u{1B}[2J"),
     ]
     #expect(shown(odd) == ["c1", ">c2", "c3", "c4", "c5"])
   }
@@ -67,7 +50,7 @@ struct AnswersTests {
   func chain() {
     let chain = (0..<3_000).map { number in
       let id = "c\(10_000 + number)"
-      return Self.comment(id, to: number == 0 ? nil : "c\(9_999 + number)")
+      return BlogComment(id, to: number == 0 ? nil : "c\(9_999 + number)")
     }
     #expect(CommentThreads.rows(of: chain, folded: []).map(\.depth) == Array(0..<3_000))
     var model = Self.model(chain, size: Size(width: 20, height: 10))
@@ -118,12 +101,12 @@ struct AnswersTests {
     #expect(model.openPost?.comments.visible?.map(\.id) == ["c1", "c2"])
     #expect(model.openPost?.selection == "c1")
     // A new answer is counted, and what is being read keeps its position.
-    let more = Self.comments + [Self.comment("c6", to: "c4")]
+    let more = Self.comments + [BlogComment("c6", to: "c4")]
     model.send(.blog(.comments("p11", more)))
     #expect(model.openPost?.comments.visible?.map(\.id) == ["c1", "c2"])
     #expect(model.rows.contains { $0.contains("▶ 3 answers") })
     #expect(model.openPost?.comments.newest == "c6")
-    var flat = Self.model([Self.comment("c1")])
+    var flat = Self.model([BlogComment("c1")])
     flat.type("G", "z")
     #expect(flat.message?.text.string == "No answers here: select a comment that has some")
     flat.type("Z")
@@ -135,7 +118,7 @@ struct AnswersTests {
     var model = Self.model()
     model.type("Z")
     model.send(.commented("p11", commentID: "c7"))
-    let more = Self.comments + [Self.comment("c7", to: "c3", by: "alice")]
+    let more = Self.comments + [BlogComment("c7", to: "c3", by: "alice")]
     model.send(.blog(.comments("p11", more)))
     #expect(model.openPost?.comments.visible?.map(\.id) == ["c1", "c3", "c4", "c7", "c2"])
   }
@@ -145,7 +128,7 @@ struct AnswersTests {
     var model = Self.model(size: Size(width: 80, height: 14))
     model.type("G")
     let before = model.rows
-    let more = Self.comments + [Self.comment("c6", to: "c1")]
+    let more = Self.comments + [BlogComment("c6", to: "c1")]
     model.send(.blog(.comments("p11", more)))
     #expect(model.openPost?.selection == "c5")
     #expect(

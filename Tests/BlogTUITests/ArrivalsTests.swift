@@ -109,36 +109,17 @@ struct ArrivalsTests {
     )
   }
 
-  @Test("A comment of somebody else glows in the open post")
-  func comment() {
+  @Test(
+    "A comment of somebody else glows in the open post unless they are muted",
+    arguments: [false, true]
+  )
+  func comment(isMuted: Bool) {
     var model = Self.model(isPostOpen: true)
-    let new = BlogComment(
-      id: "c4",
-      uid: "bob",
-      author: "bob",
-      text: "And I!",
-      createdAt: Fixture.now
-    )
-    model.send(.blog(.comments("p11", Fixture.comments + [new])))
+    if isMuted { model.send(.blog(.ownLists(OwnLists(muted: ["bob"])))) }
+    model.send(.blog(.comments("p11", Fixture.comments + [BlogComment("c4", "And I!")])))
     model.type("G")
-    #expect(glowing(model).contains("And I!"))
+    #expect(glowing(model).contains("And I!") == !isMuted)
     model.send(.tick(now: Fixture.now + 6_000))
-    #expect(glowing(model) == [])
-  }
-
-  @Test("A comment of somebody who is muted does not glow")
-  func muted() {
-    var model = Self.model(isPostOpen: true)
-    model.send(.blog(.ownLists(OwnLists(muted: ["bob"]))))
-    let new = BlogComment(
-      id: "c4",
-      uid: "bob",
-      author: "bob",
-      text: "And I!",
-      createdAt: Fixture.now
-    )
-    model.send(.blog(.comments("p11", Fixture.comments + [new])))
-    model.type("G")
     #expect(glowing(model) == [])
   }
 

@@ -133,7 +133,8 @@ struct CommandLineTests {
   @Test(
     "The palette lists an exact name first, then names that start with the input",
     arguments: [
-      ("quit", "quit"), ("set", "choose a value"), ("theme", "choose the colours"),
+      ("quit", "quit"), ("up", "▌ up  "), ("set", "choose a value"),
+      ("theme", "choose the colours"),
       ("write", "write a post"), ("top", "to the top"), ("edit", "edit what I wrote"),
       ("net", "cut this terminal off"), ("split", "list and post side by side"),
     ]
@@ -185,14 +186,6 @@ struct CommandLineTests {
       return row[..<range.upperBound].count + row[range.upperBound...].prefix { $0 == " " }.count
     }
     #expect(columns.count == 3 && Set(columns).count == 1, "\(columns)")
-  }
-
-  @Test("The palette lists every command once")
-  func paletteOnce() {
-    var model = Fixture.loaded()
-    model.type(.control("p"))
-    let names = model.chooser?.items.compactMap(\.name) ?? []
-    #expect(Set(names).count == names.count)
   }
 
   @Test("A palette command that takes an argument asks for it")

@@ -253,9 +253,4 @@ extension Model {
       $0.contains("│  " + text) || $0.contains("│▌ " + text) || $0.contains("|> " + text)
     }
   }
-
-  fileprivate mutating func click(_ row: Int, _ column: Int) {
-    let event = MouseEvent(kind: .press, position: Position(row: row, column: column))
-    send(.key(.mouse(event)))
-  }
 }

@@ -105,15 +105,13 @@ struct DayRuleTests {
 
   @Test("A click on a post selects it, and a click on a date line does nothing")
   func mouse() {
-    func press(_ row: Int) -> Typed {
-      .key(.mouse(MouseEvent(kind: .press, position: Position(row: row, column: 10))))
-    }
     var model = model()
-    model.type("D", press(6))
+    model.type("D")
+    model.click(6, 10)
     #expect(model.feed.list.selection == "d3")
-    model.type(press(5))
+    model.click(5, 10)
     #expect(model.feed.list.selection == "d3")
-    model.type(press(10))
+    model.click(10, 10)
     #expect(model.feed.list.selection == "d6")
   }
 

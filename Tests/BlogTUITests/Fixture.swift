@@ -236,6 +236,13 @@ extension Model {
     }
   }
 
+  /// Clicks on a cell.
+  @discardableResult
+  mutating func click(_ row: Int, _ column: Int) -> [Effect] {
+    let position = Position(row: row, column: column)
+    return send(.key(.mouse(MouseEvent(kind: .press, position: position))))
+  }
+
   mutating func resize(_ width: Int, _ height: Int) {
     send(.key(.resize(Size(width: width, height: height))))
   }
@@ -248,3 +255,17 @@ extension Model {
 
 /// Swift Testing has a type of the same name.
 typealias BlogComment = BlogModel.Comment
+
+extension BlogComment {
+  /// A comment that was just written.
+  init(_ id: String, to parent: String? = nil, by author: String = "bob", _ text: String? = nil) {
+    self.init(
+      id: id,
+      uid: author,
+      author: author,
+      text: text ?? "text of \(id)",
+      parent: parent,
+      createdAt: Fixture.now
+    )
+  }
+}

@@ -69,13 +69,6 @@ struct HelpTests {
     #expect(end - 1 >= actions / count && end - 1 <= actions / count + 8)
   }
 
-  @Test("A search on the first page searches all keys")
-  func searchingAll() {
-    var model = Fixture.loaded()
-    model.type("?", "/", "suspend")
-    #expect(model.help?.scroll.lines.contains { $0.string.contains("^Z") } == true)
-  }
-
   @Test("The whole page can be scrolled at the smallest size")
   func smallest() {
     var model = Fixture.loaded(Size(width: 20, height: 6))

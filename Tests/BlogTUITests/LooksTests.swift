@@ -94,8 +94,7 @@ struct LooksTests {
   @Test("A click in the list of a split view opens the clicked post")
   func splitClick() {
     var model = Fixture.opened(Size(width: 150, height: 30))
-    let click = MouseEvent(kind: .press, position: Position(row: 4, column: 5))
-    #expect(model.send(.key(.mouse(click))) == [.request(.close("p11")), .request(.open("p10"))])
+    #expect(model.click(4, 5) == [.request(.close("p11")), .request(.open("p10"))])
     let wheel = MouseEvent(kind: .wheelDown, position: Position(row: 4, column: 5))
     model.send(.key(.mouse(wheel)))
     #expect(model.feed.list.selection == "p09")

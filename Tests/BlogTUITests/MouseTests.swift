@@ -13,12 +13,7 @@ struct MouseTests {
     at location: SourceLocation = #_sourceLocation
   ) throws -> [Effect] {
     let place = try #require(view(model).position(of: text), sourceLocation: location)
-    return press(place, in: &model)
-  }
-
-  @discardableResult
-  private func press(_ position: Position, in model: inout Model) -> [Effect] {
-    model.send(.key(.mouse(MouseEvent(kind: .press, position: position))))
+    return model.click(place.row, place.column)
   }
 
   private func wheel(_ kind: MouseEvent.Kind, in model: inout Model, row: Int = 4) {
@@ -183,7 +178,7 @@ struct MouseTests {
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...30))))
     model.send(.failed("This is a message that needs several lines here."))
     let place = try #require(view(model).position(of: "This is a"))
-    #expect(press(place, in: &model) == [])
+    #expect(model.click(place.row, place.column) == [])
     #expect(model.feed.list.selection == "n30")
   }
 
@@ -221,9 +216,7 @@ struct MouseTests {
     for size in [Size(width: 5, height: 3), Size(width: 80, height: 24)] {
       var model = Fixture.loaded(size)
       let before = model.feed.list.selection
-      for position in [Position(row: 99, column: 99), Position(row: -1, column: -1)] {
-        #expect(press(position, in: &model) == [])
-      }
+      for place in [99, -1] { #expect(model.click(place, place) == []) }
       #expect(model.feed.list.selection == before)
     }
   }

@@ -5,10 +5,6 @@ import Testing
 
 @Suite("New comments on read posts")
 struct NewCommentsTests {
-  private func comment(_ id: String, by uid: String = "bob") -> BlogComment {
-    BlogComment(id: id, uid: uid, author: uid, text: "text of \(id)", createdAt: Fixture.now)
-  }
-
   /// A model in which p12 was read up to c1.
   private func model(_ size: Size = Size(width: 80, height: 24)) -> Model {
     var model = Fixture.loaded(size)
@@ -47,12 +43,12 @@ struct NewCommentsTests {
     #expect(!model.rows[2].contains("❝"))
     model.send(.blog(.latestComments("p12", [])))
     #expect(!model.rows[2].contains("❝"))
-    model.send(.blog(.latestComments("p12", [comment("c1"), comment("c2", by: "alice")])))
+    model.send(.blog(.latestComments("p12", [BlogComment("c1"), BlogComment("c2", by: "alice")])))
     #expect(model.rows[2].contains("❝ 2 "))
-    model.send(.blog(.latestComments("p12", (10..<20).map { comment("c\($0)") })))
+    model.send(.blog(.latestComments("p12", (10..<20).map { BlogComment("c\($0)") })))
     #expect(model.rows[2].contains("❝ 10+ "))
     // A comment that is about to disappear no longer counts.
-    let mine = [comment("c1"), comment("c2", by: "alice")]
+    let mine = [BlogComment("c1"), BlogComment("c2", by: "alice")]
     model.send(.blog(.latestComments("p12", mine)))
     model.delete(.deleteComment("p12", commentID: "c2"))
     #expect(model.rows[2].contains("❝ 1 "))
@@ -62,7 +58,7 @@ struct NewCommentsTests {
   func unread() {
     var model = model()
     model.send(.blog(.readState(ReadState(before: 0, marks: ["p12": .unread]))))
-    model.send(.blog(.latestComments("p12", [comment("c1")])))
+    model.send(.blog(.latestComments("p12", [BlogComment("c1")])))
     #expect(model.rows[2].contains("❝ 1 "))
     #expect(!model.rows[2].contains(" new "))
   }
@@ -73,10 +69,10 @@ struct NewCommentsTests {
     #expect(model.rows.contains { $0.contains("Loading comments") })
     model.send(.blog(.latestComments("p12", [])))
     #expect(model.rows.contains { $0.contains("No comments yet ") })
-    model.send(.blog(.latestComments("p12", [comment("c1"), comment("c2")])))
+    model.send(.blog(.latestComments("p12", [BlogComment("c1"), BlogComment("c2")])))
     #expect(model.rows.contains { $0.contains("2 comments") })
     #expect(model.rows.contains { $0.contains("text of c2") })
-    model.send(.blog(.latestComments("p12", (10..<20).map { comment("c\($0)") })))
+    model.send(.blog(.latestComments("p12", (10..<20).map { BlogComment("c\($0)") })))
     #expect(model.rows.contains { $0.contains("The newest 10 comments") })
   }
 
@@ -84,18 +80,20 @@ struct NewCommentsTests {
   func count() {
     var model = model()
     #expect(model.rows[2].hasPrefix("  The hearth is lit"))
-    model.send(.blog(.latestComments("p12", [comment("c1"), comment("c2"), comment("c3")])))
+    model.send(
+      .blog(.latestComments("p12", [BlogComment("c1"), BlogComment("c2"), BlogComment("c3")]))
+    )
     #expect(model.rows[2].hasPrefix(" •The hearth is lit · 2 new "))
-    model.send(.blog(.latestComments("p12", [comment("c2")])))
+    model.send(.blog(.latestComments("p12", [BlogComment("c2")])))
     #expect(model.rows[2].hasPrefix(" •The hearth is lit · 1 new "))
   }
 
   @Test("The user's own comments and those on posts marked unread are not new")
   func notNew() {
     var model = model()
-    model.send(.blog(.latestComments("p12", [comment("c2", by: "alice")])))
+    model.send(.blog(.latestComments("p12", [BlogComment("c2", by: "alice")])))
     #expect(!model.rows[2].contains(" new "))
-    model.send(.blog(.latestComments("p12", [comment("c3")])))
+    model.send(.blog(.latestComments("p12", [BlogComment("c3")])))
     model.send(.blog(.readState(ReadState(before: 0, marks: ["p12": .unread]))))
     #expect(model.rows[2].hasPrefix(" •The hearth is lit · Everything"))
   }
@@ -103,7 +101,7 @@ struct NewCommentsTests {
   @Test("A count beyond the loaded comments is shown as a minimum")
   func atLeast() {
     var model = model()
-    let many = (10..<20).map { comment("c\($0)") }
+    let many = (10..<20).map { BlogComment("c\($0)") }
     model.send(.blog(.latestComments("p12", many)))
     #expect(model.rows[2].contains("10+ new "))
   }
@@ -111,7 +109,7 @@ struct NewCommentsTests {
   @Test("Comments read on another terminal are no longer new")
   func readElsewhere() {
     var model = model()
-    model.send(.blog(.latestComments("p12", [comment("c1"), comment("c2")])))
+    model.send(.blog(.latestComments("p12", [BlogComment("c1"), BlogComment("c2")])))
     #expect(model.rows[2].contains("1 new "))
     let marks: [PostID: ReadState.Mark] = ["p12": .read(lastComment: "c2")]
     model.send(.blog(.readState(ReadState(before: 0, marks: marks))))
@@ -121,15 +119,15 @@ struct NewCommentsTests {
   @Test("Opening the post or pressing m clears the new comments")
   func ended() {
     var opened = model()
-    opened.send(.blog(.latestComments("p12", [comment("c2")])))
+    opened.send(.blog(.latestComments("p12", [BlogComment("c2")])))
     opened.type("k", .enter)
     opened.send(.blog(.post("p12", Fixture.posts[0])))
-    opened.send(.blog(.comments("p12", [comment("c1"), comment("c2")])))
+    opened.send(.blog(.comments("p12", [BlogComment("c1"), BlogComment("c2")])))
     opened.type("q", "j")
     #expect(!opened.rows[2].contains(" new "))
 
     var marked = model()
-    marked.send(.blog(.latestComments("p12", [comment("c2")])))
+    marked.send(.blog(.latestComments("p12", [BlogComment("c2")])))
     #expect(marked.type("k", "m").contains(.mark(.post("p12", .read(lastComment: "c2")))))
     #expect(!marked.rows[2].contains(" new "))
   }
@@ -140,14 +138,14 @@ struct NewCommentsTests {
     var posts = Fixture.posts
     posts[0].title = "A title that is much longer than the screen is wide"
     model.send(.blog(.feed(.recent, posts: posts)))
-    model.send(.blog(.latestComments("p12", [comment("c2"), comment("c3")])))
+    model.send(.blog(.latestComments("p12", [BlogComment("c2"), BlogComment("c3")])))
     #expect(model.rows[2].contains(" +2 "))
   }
 
   @Test("U selects the next post with new comments")
   func next() {
     var model = model()
-    model.send(.blog(.latestComments("p12", [comment("c2")])))
+    model.send(.blog(.latestComments("p12", [BlogComment("c2")])))
     model.type("jj", "U")
     #expect(model.feed.list.selection == "p12")
   }

@@ -77,7 +77,7 @@ struct NoticesTests {
   func mark() {
     var model = Self.model()
     #expect(model.rows[0].hasSuffix("◆ 3 notices, F3"))
-    model.send(.key(.mouse(MouseEvent(kind: .press, position: Position(row: 0, column: 70)))))
+    model.click(0, 70)
     #expect(model.context == .notices)
     #expect(model.rows[0].hasSuffix("3 new"))
     model.send(.blog(.readState(ReadState(before: Fixture.now, stars: ["p07": 40]))))

@@ -149,6 +149,9 @@ struct OpenPostTests {
     model.type("c")
     #expect(model.composer?.editing == nil)
     #expect(model.composer?.draft.body.hasSuffix(" More.") == true)
+    let body = Fixture.longBody + " More."
+    let post = Effect.write(.post(title: Fixture.posts[1].title, body: body))
+    #expect(model.type(.control("s")).contains(post))
   }
 
   @Test("A deleted post accepts no comments, and its hints omit unavailable actions")

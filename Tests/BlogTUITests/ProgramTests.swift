@@ -86,12 +86,27 @@ struct ProgramTests {
     text.map { .key($0 == "\n" ? .enter : $0 == "\t" ? .tab : .character($0)) }
   }
 
+  private func program(
+    _ terminal: ScriptedTerminal,
+    _ repository: RecordingRepository = RecordingRepository(),
+    history: [String] = [],
+    _ environment: Environment = Environment()
+  ) -> Program<ScriptedTerminal> {
+    Program(
+      terminal: terminal,
+      repository: repository,
+      wake: {},
+      history: history,
+      environment: environment
+    )
+  }
+
   private func run(
     _ script: [[TerminalEvent]],
     _ repository: RecordingRepository = RecordingRepository()
   ) -> (ending: Ending, terminal: ScriptedTerminal, program: Program<ScriptedTerminal>) {
     let terminal = ScriptedTerminal(script)
-    let program = Program(terminal: terminal, repository: repository, wake: {})
+    let program = program(terminal, repository)
     return (program.run(), terminal, program)
   }
 
@@ -126,7 +141,7 @@ struct ProgramTests {
   func keysDuringSearch() {
     let repository = RecordingRepository()
     let terminal = ScriptedTerminal([])
-    let program = Program(terminal: terminal, repository: repository, wake: {})
+    let program = program(terminal, repository)
     program.begin()
     _ = program.turn([.woken])
     repository.emit(.extent(.recent, FeedExtent(hasOlder: true)))
@@ -174,7 +189,7 @@ struct ProgramTests {
     let terminal = ScriptedTerminal([[.woken], keys("q")])
     let repository = RecordingRepository()
     terminal.whenWaiting = { _ in repository.now += 1_000 }
-    _ = Program(terminal: terminal, repository: repository, wake: {}).run()
+    _ = program(terminal, repository).run()
     #expect(terminal.timeouts == [nil, .seconds(30)])
   }
 
@@ -187,7 +202,7 @@ struct ProgramTests {
     terminal.whenWaiting = { count in
       if count == 3 { repository.emit(.failed(.star("p12", true), reason: "no")) }
     }
-    let program = Program(terminal: terminal, repository: repository, wake: {})
+    let program = program(terminal, repository)
     #expect(program.run() == .quit)
     #expect(terminal.calls == ["redraw", "suspend", "redraw", "bell"])
   }
@@ -205,12 +220,7 @@ struct ProgramTests {
       kept.append(unsent.posts)
       return nil
     }
-    let program = Program(
-      terminal: terminal,
-      repository: repository,
-      wake: {},
-      environment: environment
-    )
+    let program = program(terminal, repository, environment)
     #expect(program.run() == .quit)
     #expect(kept == [[Draft(title: "T", body: "")], [Draft(title: "T", body: "B")], []])
   }
@@ -230,12 +240,7 @@ struct ProgramTests {
       if count == 3 { #expect(kept == 1) }
       if count > 1 { repository.now += 250 }
     }
-    let program = Program(
-      terminal: terminal,
-      repository: repository,
-      wake: {},
-      environment: environment
-    )
+    let program = program(terminal, repository, environment)
     #expect(program.run() == .hangUp)
   }
 
@@ -251,12 +256,7 @@ struct ProgramTests {
     let script = [keys("cT"), [.key(.escape)], keys("y"), [], keys("q"), keys("x"), [], keys("x")]
     let terminal = ScriptedTerminal(script)
     let repository = RecordingRepository()
-    let program = Program(
-      terminal: terminal,
-      repository: repository,
-      wake: {},
-      environment: environment
-    )
+    let program = program(terminal, repository, environment)
     var messages: [String?] = []
     terminal.whenWaiting = { count in
       repository.now += 1_000
@@ -282,7 +282,7 @@ struct ProgramTests {
       [.escaped(.character("n"))],
     ]
     let terminal = ScriptedTerminal(script)
-    let program = Program(terminal: terminal, repository: RecordingRepository(), wake: {})
+    let program = program(terminal)
     terminal.whenWaiting = { count in
       if count == 4 { #expect(program.model.composer?.title.text == "one ") }
     }
@@ -302,7 +302,7 @@ struct ProgramTests {
         [.woken], keys(opening), [.unreadable(input), .key(.paste("x"))], keys("yz"),
         [.key(.backspace)],
       ])
-      let program = Program(terminal: terminal, repository: RecordingRepository(), wake: {})
+      let program = program(terminal)
       terminal.whenWaiting = { count in
         let message = program.model.message
         if count == 4 || count == 5 { #expect(message == .unreadable(input), "\(opening)") }
@@ -321,11 +321,10 @@ struct ProgramTests {
       kept = unsent
       return nil
     }
-    let program = Program(
-      terminal: ScriptedTerminal([[.woken], keys("\ncHm")]),
-      repository: RecordingRepository(),
-      wake: {},
-      environment: environment
+    let program = program(
+      ScriptedTerminal([[.woken], keys("\ncHm")]),
+      RecordingRepository(),
+      environment
     )
     #expect(program.run() == .hangUp)
     #expect(kept == Unsent(comments: ["p12": ["Hm"]]))
@@ -340,12 +339,7 @@ struct ProgramTests {
       given.append(draft)
       return .success(Draft(title: "New", body: "Text\nof two lines"))
     }
-    let program = Program(
-      terminal: terminal,
-      repository: RecordingRepository(),
-      wake: {},
-      environment: environment
-    )
+    let program = program(terminal, RecordingRepository(), environment)
     _ = program.run()
     #expect(given == [Draft(title: "T", body: "B")])
     #expect(program.model.composer?.draft == Draft(title: "New", body: "Text\nof two lines"))
@@ -362,12 +356,7 @@ struct ProgramTests {
       return .success(())
     }
     environment.keepHistory = { kept += $0 }
-    let program = Program(
-      terminal: terminal,
-      repository: RecordingRepository(),
-      wake: {},
-      environment: environment
-    )
+    let program = program(terminal, RecordingRepository(), environment)
     #expect(program.run() == .quit)
     #expect(kept == ["set mouse false", "mouse false"])
     #expect(terminal.settings.last?.isOn(.mouse) == false)
@@ -395,13 +384,7 @@ struct ProgramTests {
     var file = ""
     var environment = Environment()
     environment.record = { file += writer.lines(for: $0) }
-    let program = Program(
-      terminal: terminal,
-      repository: repository,
-      wake: {},
-      history: ["theme light"],
-      environment: environment
-    )
+    let program = program(terminal, repository, history: ["theme light"], environment)
     terminal.whenWaiting = { repository.now += Int64($0) * 700 }
     _ = program.run()
     var replay = Replay(try Recording(Array((file + writer.finish()).utf8)))
@@ -425,12 +408,7 @@ struct ProgramTests {
       atReport = remembered.last
       return .success("report.txt")
     }
-    let program = Program(
-      terminal: terminal,
-      repository: RecordingRepository(),
-      wake: {},
-      environment: environment
-    )
+    let program = program(terminal, RecordingRepository(), environment)
     #expect(remembered.isEmpty)
     _ = program.run()
     #expect(atReport == .event(.key(.enter)))

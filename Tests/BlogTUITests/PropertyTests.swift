@@ -134,27 +134,4 @@ struct PropertyTests {
     #expect(model.feed.list.selection == selected)
     #expect(model.rows.contains { $0.hasPrefix("▌ Post") })
   }
-
-  @Test("Random bytes as keys are handled in every view", arguments: Thoroughness.seeds(10))
-  func bytes(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
-    var model = Fixture.loaded(Size(width: 60, height: 16))
-    for step in 0..<3_000 {
-      let byte = UInt8.random(in: 0...255, using: &random)
-      let scalar = Unicode.Scalar(byte)
-      let key: KeyEvent =
-        switch byte {
-        case 0x0D: .enter
-        case 0x1B: .escape
-        case 0x01...0x1A: .control(Character(Unicode.Scalar(byte + 0x60)))
-        default: .character(Character(scalar))
-        }
-      if model.send(.key(key)).contains(.quit) { model.question = nil }
-      guard step.isMultiple(of: 7) else { continue }
-      if let problem = Self.problem(of: view(model), model) {
-        Issue.record("seed \(seed), step \(step): \(problem)")
-        return
-      }
-    }
-  }
 }

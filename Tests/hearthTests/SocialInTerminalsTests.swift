@@ -97,49 +97,6 @@ extension EndToEnd {
       #expect(try sandbox.hearth("fsck").output == "1 post, 3 comments, 0 stars: no fault\n")
     }
 
-    @Test("A tag and the followed users each have a live list")
-    func lists() throws {
-      let sandbox = try Sandbox()
-      try sandbox.post("Oolong", "About #tea", by: "bob")
-      try sandbox.post("Trams", "Late again", by: "carol")
-      let ann = try sandbox.open(as: "ann")
-      try ann.waitFor("Oolong")
-      try ann.waitFor("Trams")
-      try ann.press("j", "#")
-      try ann.waitFor("Oolong alone") { $0.contains("#tea") && !$0.contains("Trams") }
-      try sandbox.post("Sencha", "More #Tea", by: "carol")
-      try ann.waitFor("Sencha")
-      try ann.press("Escape")
-      try ann.waitFor("Trams")
-      try ann.press("g", "g", "f")
-      try ann.waitFor("You follow carol")
-      try ann.press("5")
-      try ann.waitFor("Carol's alone") {
-        $0.contains("Trams") && $0.contains("Sencha") && !$0.contains("Oolong")
-      }
-    }
-
-    @Test("Drafts are listed and can be continued")
-    func drafts() throws {
-      let sandbox = try Sandbox()
-      try sandbox.post("Tea", "Come over", by: "bob")
-      let ann = try sandbox.open(as: "ann")
-      try ann.waitFor("Tea")
-      try ann.press("Enter")
-      try ann.waitFor("Come over")
-      try ann.press("c")
-      try ann.type("Half a sentence")
-      try ann.press("Escape", "Escape")
-      try ann.waitFor("1 draft")
-      try ann.press("C")
-      try ann.waitFor("Comment on Tea")
-      try ann.press("Enter")
-      try ann.waitFor("Come over")
-      try ann.enter(", and its end")
-      try ann.waitFor("1 comment")
-      try ann.waitFor("Half a sentence, and its end")
-    }
-
     @Test("Links in a post are terminal hyperlinks with the displayed target")
     func links() throws {
       let sandbox = try Sandbox()

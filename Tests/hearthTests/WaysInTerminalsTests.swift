@@ -85,28 +85,5 @@ extension EndToEnd {
       kill(process, SIGCONT)
       try ann.waitFor("All 400 were searched. Esc shows them.", within: 60)
     }
-
-    @Test("c opens the edit of a deleted post as a draft")
-    func deletedWhileEdited() throws {
-      let sandbox = try Sandbox()
-      let post = try sandbox.post("Soon gone", "Text", by: "ann")
-      let ann = try sandbox.open(as: "ann")
-      try ann.waitFor("Soon gone")
-      try ann.press("e")
-      try ann.waitFor("Edit post")
-      try ann.type(" and much more")
-      #expect(try sandbox.hearth("delete", post, "--user", "ann").status == 0)
-      try ann.press("C-s")
-      try ann.waitFor("was deleted")
-      try ann.waitFor("1 draft")
-      try ann.press("c")
-      try ann.waitFor("the whole text in the form") {
-        $0.contains("Soon gone") && $0.contains("Text and much more")
-      }
-      try ann.press("C-s")
-      try waitUntil("it is posted anew") {
-        try sandbox.hearth("list", "--user", "ann").output.contains("Soon gone")
-      }
-    }
   }
 }
