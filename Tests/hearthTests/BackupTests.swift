@@ -173,7 +173,7 @@ extension EndToEnd {
       #expect(root.count == 1)
     }
 
-    @Test("An import says whether the part of it that came before a refused one is there")
+    @Test("A refused import says whether an earlier part was imported")
     func refusedPart() throws {
       let sandbox = try Sandbox()
       let rules = #"{"rules":{".read":true,"posts":{".write":true}}}"#

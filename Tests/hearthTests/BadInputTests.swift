@@ -32,7 +32,7 @@ extension EndToEnd {
       expect(try sandbox.hearth("show", "a\u{1}b"), status: 3, says: "there is no post")
     }
 
-    @Test("Text that is not UTF-8 is refused in arguments, and marked in lines")
+    @Test("Text that is not UTF-8 is rejected in arguments and marked in line mode")
     func notUTF8() throws {
       let sandbox = try Sandbox()
       func shell(_ command: String) throws -> Sandbox.Outcome {

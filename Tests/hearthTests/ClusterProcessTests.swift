@@ -221,7 +221,7 @@ struct ClusterProcessTests {
     await database.close()
   }
 
-  @Test("Connections to PostgreSQL fall silent: the leader goes on, and so do its readers")
+  @Test("A leader and its readers survive silent connections to PostgreSQL")
   func silentConnections() async throws {
     let postgres = try PostgresServer.shared.get()
     let url = try postgres.makeDatabase()
@@ -269,7 +269,7 @@ struct ClusterProcessTests {
     await database.close()
   }
 
-  @Test("A leader whose commits fall silent, though it renews its lease, is replaced")
+  @Test("A leader that renews its lease but cannot commit is replaced")
   func silentCommits() async throws {
     let postgres = try PostgresServer.shared.get()
     let url = try postgres.makeDatabase()
@@ -295,7 +295,7 @@ struct ClusterProcessTests {
     await reader.close()
   }
 
-  @Test("While PostgreSQL waits for a standby that is missing, clients and operators are told")
+  @Test("Clients and operators are told when PostgreSQL waits for a missing standby")
   func missingStandby() throws {
     let postgres = try PostgresServer()
     let url = try postgres.makeDatabase()
@@ -330,7 +330,7 @@ struct ClusterProcessTests {
     postgres.stop()
   }
 
-  @Test("A database is renamed and deleted while servers run, with its accounts and rules")
+  @Test("Renaming and deleting a database on running servers includes its accounts and rules")
   func renamed() throws {
     let postgres = try PostgresServer.shared.get()
     let url = try postgres.makeDatabase()
@@ -412,7 +412,7 @@ struct ClusterProcessTests {
     }
   }
 
-  @Test("A server that starts before PostgreSQL says so, and waits for it")
+  @Test("A server that starts before PostgreSQL reports it and waits")
   func early() throws {
     let postgres = try PostgresServer()
     let url = try postgres.makeDatabase()
@@ -442,7 +442,7 @@ struct ClusterProcessTests {
     postgres.stop()
   }
 
-  @Test("A server is drained, databases are spread, and one gets its rules, all by commands")
+  @Test("Commands drain a server, rebalance databases and set the rules of one")
   func spread() throws {
     let url = try PostgresServer.shared.get().makeDatabase()
     let cluster = try Cluster(2, at: url)
@@ -570,7 +570,7 @@ struct ClusterProcessTests {
     standby.stop()
   }
 
-  @Test("A stopping leader hands over first, and so does one told to move")
+  @Test("A stopping leader hands over first")
   func handedOver() async throws {
     let postgres = try PostgresServer.shared.get()
     let cluster = try Cluster(2, at: try postgres.makeDatabase())

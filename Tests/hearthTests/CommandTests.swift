@@ -59,7 +59,7 @@ extension EndToEnd {
       )
     }
 
-    @Test("Who is muted is neither listed nor found nor told; bookmarks are a list")
+    @Test("Muted users appear in no list, search or notice; bookmarks are a list")
     func muting() throws {
       let sandbox = try Sandbox()
       func post(_ title: String, by name: String) throws -> String {
@@ -97,7 +97,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("bookmark", "nothing", "--user", "ann").status == 3)
     }
 
-    @Test("Notices are listed, and read as on the screen")
+    @Test("Notices can be listed and marked as read")
     func notices() throws {
       let sandbox = try Sandbox()
       func hearth(_ user: String, _ arguments: String...) throws -> [String] {
@@ -166,7 +166,7 @@ extension EndToEnd {
       #expect(try hearth().output.isEmpty)
     }
 
-    @Test("The name is printed and changed, unless it is that of --user, and the author stays")
+    @Test("The name can be printed and changed, except with --user, and posts keep their author")
     func name() throws {
       let sandbox = try Sandbox()
       #expect(try sandbox.hearth("name", "--user", "ann").output == "ann\n")
@@ -249,7 +249,7 @@ extension EndToEnd {
       #expect(Array(dangerous) == [])
     }
 
-    @Test("The sample is imported without naming its file, or not at all beside one")
+    @Test("import --sample needs no file and rejects one")
     func importedSample() throws {
       let sandbox = try Sandbox()
       #expect(try sandbox.hearth("import", "--sample", "x.json").status == 2)

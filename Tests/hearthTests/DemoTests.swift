@@ -127,7 +127,7 @@ extension EndToEnd {
       try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
     }
 
-    @Test("The speaker plays scenes and does harm by keys, and every count is right")
+    @Test("Keys play scenes and inject faults, and every count is right")
     func speaker() throws {
       let sandbox = try Sandbox()
       let (pane, process) = try Self.start("--present", in: sandbox)

@@ -3,7 +3,7 @@ import Testing
 
 extension EndToEnd {
   /// Maps of other people whose keys and texts look like paths, wherever they become paths.
-  @Suite("Maps that look like paths", .timeLimit(.minutes(5)))
+  @Suite("Keys that look like paths", .timeLimit(.minutes(5)))
   struct HostileMapsTests {
     /// Names that data cannot have.
     private static let impossible = [
@@ -23,7 +23,7 @@ extension EndToEnd {
       return String(decoding: data, as: UTF8.self)
     }
 
-    @Test("are refused by import, set and update of a database, and never taken for paths")
+    @Test("are rejected by import and set if invalid, and never treated as paths")
     func refusedByAll() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("set", "/", #"{"posts":{"other":{"title":"kept"}},"a":{"b":1}}"#)
@@ -37,7 +37,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("export").output == before)
     }
 
-    @Test("that are odd but possible are moved as they are by migrate, export and backup")
+    @Test("survive export and migration unchanged if they are odd but valid")
     func moved() throws {
       let sandbox = try Sandbox()
       let leaves = Dictionary(uniqueKeysWithValues: Self.odd.map { ($0, $0 + "/..") })
@@ -59,7 +59,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("export", "--data-dir", other).output == exported)
     }
 
-    @Test("are harmless as names of databases")
+    @Test("are harmless as database names")
     func databases() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("set", "/a", "1")
@@ -78,7 +78,7 @@ extension EndToEnd {
       #expect(!names.contains("x"))
     }
 
-    @Test("are no accounts", arguments: [false, true])
+    @Test("are never accounts", arguments: [false, true])
     func users(isServed: Bool) throws {
       let sandbox = try Sandbox()
       if isServed { try sandbox.serve("--port", "0") }
@@ -99,7 +99,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("users", "list", "--json").output == before)
     }
 
-    @Test("in the texts of a blog lead fsck --repair nowhere", arguments: [false, true])
+    @Test("do not mislead fsck --repair in the texts of a blog", arguments: [false, true])
     func repair(isServed: Bool) throws {
       let sandbox = try Sandbox()
       let kept = try sandbox.post("T", by: "ann")

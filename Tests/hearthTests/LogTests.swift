@@ -52,7 +52,7 @@ extension EndToEnd {
       #expect(times == times.sorted())
     }
 
-    @Test("A server whose log nobody reads goes on, and ends when it is told to")
+    @Test("A server keeps running and stops cleanly if nobody reads its log")
     func unread() throws {
       let sandbox = try Sandbox()
       let pipe = sandbox.directory + "/log"

@@ -94,7 +94,7 @@ struct OptionUseTests {
     "sign-in": ["data-dir"], "sign-up": ["data-dir"], "reset-password": ["data-dir"],
   ]
 
-  @Test("Every command says its name, which would take a while to derive at each start")
+  @Test("Every command declares its name, which is slow to derive at startup")
   func names() {
     func check(_ type: any ParsableCommand.Type) {
       #expect(type.configuration.commandName != nil, "\(type)")
@@ -136,7 +136,7 @@ struct OptionUseTests {
     return Set(names).subtracting(["help", "h", "version"])
   }
 
-  @Test("Every command says which of the common options it uses")
+  @Test("Every command declares the common options it does not use")
   func complete() throws {
     let commands = try Self.commands()
     let names = Set(commands.map(\.name))
@@ -150,7 +150,7 @@ struct OptionUseTests {
     }
   }
 
-  @Test("An option without a use is refused, wherever it stands and however it is written")
+  @Test("An unused option is rejected in any position and spelling")
   func refused() throws {
     for command in try Self.commands() {
       for option in OptionUse.unused[command.name] ?? [] {

@@ -21,7 +21,7 @@ extension EndToEnd {
       ]
     }
 
-    @Test("Without an account, every command says how to sign in; as another, who may")
+    @Test("Without an account, every command says how to sign in; as another user, who is allowed")
     func refused() throws {
       let sandbox = try Sandbox()
       let (_, url) = try sandbox.serveBlog()
@@ -60,7 +60,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("The command that asks the rules asks what was refused, and gets the same answer")
+    @Test("The suggested rules command reproduces the refusal")
     func explained() throws {
       let sandbox = try Sandbox()
       let (_, url) = try sandbox.serveBlog()
@@ -76,7 +76,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("The command asks about the query that was refused, and about the post of a transaction")
+    @Test("The suggested command covers the refused query and the post of a transaction")
     func explainedQueries() throws {
       let sandbox = try Sandbox()
       let few = "query.limitToLast <= 3 || query.equalTo === 'none'"

@@ -52,7 +52,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "A report from the app is replayed to what its user saw, and replaces no file",
+      "A report replays what its user saw and never overwrites a file",
       .needsTmux
     )
     func report() throws {

@@ -71,7 +71,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "A terminal that takes no output does not keep the program, which saves what was typed",
+      "The program saves drafts and exits even if the terminal accepts no output",
       arguments: [SIGTERM, SIGHUP, SIGINT, SIGUSR1],
       [false, true]
     )
@@ -99,7 +99,7 @@ extension EndToEnd {
   @Suite("Locales")
   struct LocaleTests {
     @Test(
-      "What is typed arrives, or the screen says why not",
+      "Typed letters arrive, or the screen says why not",
       arguments: [
         (["LC_CTYPE": "UTF-8"], false, true),
         (["LANG": "xx_YY.UTF-8"], false, true),

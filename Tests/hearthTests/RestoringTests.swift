@@ -78,7 +78,7 @@ extension EndToEnd {
       #expect(try hearth("post", "--title", "Afterwards", "--body", "b").status == 0)
     }
 
-    @Test("changes nothing without a whole backup, and an intact database only when told to")
+    @Test("changes nothing if the backup is damaged, and an intact database only with --replace")
     func refusals() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("set", "/a", "1")
@@ -110,7 +110,7 @@ extension EndToEnd {
     }
   }
 
-  @Suite("Data that something else uses", .needsTmux)
+  @Suite("Data in use", .needsTmux)
   struct DataInUseTests {
     /// The servers of a data directory that run at this moment.
     private func servers(of directory: String) throws -> Set<String> {
@@ -126,7 +126,7 @@ extension EndToEnd {
       )
     }
 
-    @Test("is as it was when an import is interrupted, and others are told how far that is")
+    @Test("is unchanged by an interrupted import, whose progress others are told")
     func interruptedImport() throws {
       let sandbox = try Sandbox()
       try sandbox.hearth("import", "-", input: #"{"kept":{"a":1}}"#)
@@ -166,7 +166,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("import", file).status == 0)
     }
 
-    @Test("is named in every terminal, none of which starts a server meanwhile")
+    @Test("is reported in every terminal, and none of them starts a server")
     func terminals() throws {
       let sandbox = try Sandbox()
       let data = sandbox.directory + "/data/hearth"

@@ -10,7 +10,7 @@ extension EndToEnd {
       try sandbox.hearth("--script", sandbox.write(script, to: "script.txt"))
     }
 
-    @Test("A script looks at what the server holds, and tells tools which step failed")
+    @Test("A script checks the server's data, and its results name the failed step")
     func data() throws {
       let sandbox = try Sandbox()
       let script = """
@@ -48,7 +48,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "A change of the scene that is impossible there says why",
+      "An impossible step says why",
       arguments: [
         ("start server", "the server runs already"),
         ("kill server\nkill server", "the server does not run"),

@@ -8,7 +8,7 @@ extension EndToEnd {
   struct SocialInTerminalsTests {
     private static let program = Sandbox.program
 
-    @Test("Who starts for the first time is asked for a name, and then never again")
+    @Test("A new user is asked for a name once")
     func name() throws {
       let sandbox = try Sandbox()
       let first = try sandbox.open(Self.program)
@@ -26,7 +26,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("name").output == "Bea\n")
     }
 
-    @Test("Who is here is told once, with what is read, unless a person keeps it to themselves")
+    @Test("Online users are listed once, with what they read unless they hide it")
     func reading() throws {
       let sandbox = try Sandbox()
       let post = try sandbox.post("Tea", by: "ann")

@@ -6,7 +6,7 @@ extension EndToEnd {
   @Suite("Server shutdown and limits", .timeLimit(.minutes(5)))
   struct StoppingTests {
     @Test(
-      "The server stores what it acknowledged, and stops at a signal though a client is silent",
+      "A signal stops the server, with acknowledged data stored, even if a client is silent",
       arguments: [
         ([SIGTERM], 0), ([SIGINT], 0),
         // Both are pending before the process handles one, however busy the machine is.

@@ -31,7 +31,7 @@ struct StoreCommandTests {
     #expect(cluster.status == 0, "\(cluster.errors)")
   }
 
-  @Test("Odd maps are moved as they are, and impossible ones are refused with their place")
+  @Test("Odd keys are migrated unchanged, and invalid ones are rejected with their position")
   func maps() throws {
     let sandbox = try Sandbox()
     let postgres = try PostgresServer.shared.get()
