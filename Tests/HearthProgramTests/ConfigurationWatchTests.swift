@@ -41,7 +41,7 @@ struct ConfigurationWatchTests {
     _ = await calls.wait(for: before + 1)
   }
 
-  @Test("The file and the themes are noticed, as soon as their directories exist")
+  @Test("Changes of the file and the themes are noticed once their directories exist")
   func changes() async throws {
     let watch = try watch()
     defer { withExtendedLifetime(watch) {} }
@@ -63,7 +63,7 @@ struct ConfigurationWatchTests {
     try await expectCall { try write(".config/hearth/themes/day.toml") }
   }
 
-  @Test("The file that a symbolic link leads to is noticed, wherever it lies")
+  @Test("A change of a symbolic link's target is noticed")
   func links() async throws {
     try create("dotfiles")
     try write("dotfiles/hearth.toml")
@@ -81,7 +81,7 @@ struct ConfigurationWatchTests {
     try await expectCall { try write("dotfiles/hearth.toml", atomically: true) }
   }
 
-  @Test("Nothing else in these directories causes any work")
+  @Test("Other files in these directories cause no work")
   func others() async throws {
     try create(".config/hearth")
     let watch = try watch()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import HearthProgram
 
-@Suite("A log that nobody reads for a while")
+@Suite("A log without a reader")
 struct LogStreamTests {
   /// The two ends of a pipe.
   private struct Ends {
@@ -37,7 +37,7 @@ struct LogStreamTests {
 
   private let missing: @Sendable (Int) -> String = { "\($0) missing\n" }
 
-  @Test("Nobody waits for the reader, who gets all that had room and the number of the rest")
+  @Test("Writers never wait, and the reader gets what fit and the number of lost lines")
   func stalled() async throws {
     let ends = try Ends()
     defer { ends.close() }
@@ -64,7 +64,7 @@ struct LogStreamTests {
     #expect(lines.count < count)
   }
 
-  @Test("What is missing is told where it is missing")
+  @Test("Lost lines are counted where they are missing")
   func place() throws {
     let ends = try Ends()
     defer { ends.close() }
@@ -78,7 +78,7 @@ struct LogStreamTests {
     #expect(ends.lines(until: "4") == [long, long + "2", "1 missing", "4"])
   }
 
-  @Test("A reader that has gone stops nobody")
+  @Test("A reader that has gone stops no writer")
   func gone() throws {
     signal(SIGPIPE, SIG_IGN)
     let ends = try Ends()
@@ -89,7 +89,7 @@ struct LogStreamTests {
     #expect(log.finish(within: .seconds(60)))
   }
 
-  @Test("A stream that another program made fail instead of waiting loses nothing")
+  @Test("A stream that another program made non-blocking loses nothing")
   func nonblocking() throws {
     let ends = try Ends()
     defer { ends.close() }

@@ -48,7 +48,7 @@ struct OpenBrowserTests {
     }
   }
 
-  @Test("A browser that does not end is not waited for")
+  @Test("A browser that keeps running is not waited for")
   func runs() async throws {
     let directory = try TemporaryDirectory()
     let pipe = directory.path + "/pipe"
@@ -61,7 +61,7 @@ struct OpenBrowserTests {
     #expect(text == "sh ended with status 5; Alt-c copies the link.")
   }
 
-  @Test("Only links of the web are opened")
+  @Test("Only web links are opened")
   func otherLinks() {
     for link in ["file:///etc/passwd", "javascript:alert(1)", "-h", ""] {
       guard case .failure = Browser.open(link, environment: ["BROWSER": "false"]) else {

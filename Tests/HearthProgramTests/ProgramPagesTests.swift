@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Pages of code and constants")
 struct ProgramPagesTests {
-  @Test("Only what comes from a program or a library, and was never changed, is released")
+  @Test("Only unmodified pages of programs and libraries are released")
   func constants() {
     let mappings = """
       1000-2000 r-xp 00000000 fe:00 16221877                   /usr/bin/hearth

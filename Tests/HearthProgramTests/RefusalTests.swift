@@ -67,7 +67,7 @@ struct RefusalTests {
   ]
 
   @Test(
-    "Whoever runs the server reads which rule refused, and where it stands",
+    "The operator sees which rule refused and where it is",
     arguments: refusals
   )
   func owner(refusal: Refusal) async throws {
@@ -77,7 +77,7 @@ struct RefusalTests {
     #expect(!screen.contains("hearth rules explain"))
   }
 
-  @Test("Anybody else reads the path and how to ask, but no rule", arguments: refusals)
+  @Test("Other users see the path and how to ask, but no rule", arguments: refusals)
   func stranger(refusal: Refusal) async throws {
     let screen = try await screen(after: refusal) { _, port in port }
     #expect(screen.contains("Permission denied at /posts"), "\(screen)")

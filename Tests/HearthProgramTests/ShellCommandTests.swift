@@ -31,7 +31,7 @@ struct ShellCommandTests {
     #expect(outcome == CommandOutcome(name: "own", output: Self.title + "\ntext\n"))
   }
 
-  @Test("The status and all output of a failing command are told, also if nobody shows it")
+  @Test("A failing command reports its status and all output, even if its output is not shown")
   func failure() async {
     let outcome = await outcome(of: "echo one; echo two >&2; exit 3", output: .none)
     let expected = CommandOutcome(
@@ -57,7 +57,7 @@ struct ShellCommandTests {
     #expect(outcome?.failure == "took too long and was ended")
   }
 
-  @Test("What a command leaves running is not waited for")
+  @Test("Processes that a command leaves running are not waited for")
   func leftRunning() async {
     let outcome = await outcome(of: "sleep 3 & echo begun")
     #expect(outcome == CommandOutcome(name: "own", output: "begun\n"))
