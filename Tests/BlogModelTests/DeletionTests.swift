@@ -12,7 +12,7 @@ struct DeletionTests {
   }
 
   @Test(
-    "leave keys that nobody can use again",
+    "leave keys that cannot be reused",
     arguments: ["blog.json", "blog-transactions.json"]
   )
   func keys(rules: String) async throws {
@@ -42,7 +42,7 @@ struct DeletionTests {
     #expect(await refusal { alice.perform(.deletePost(tea), completion: $0) } == nil)
   }
 
-  @Test("go under rules that do not know what was deleted", arguments: [true, false])
+  @Test("can be deleted under rules without a place for deleted keys", arguments: [true, false])
   func otherRules(isLive: Bool) async throws {
     let server = try await BlogServer(shippedRules: "quickstart.json")
     try await server.administer([

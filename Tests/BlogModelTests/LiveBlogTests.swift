@@ -35,7 +35,7 @@ struct LiveBlogTests {
     try await alice.wait("the open post is gone") { $0.all.contains(.post(first, nil)) }
   }
 
-  @Test("has the newest of many comments, and twice as many each time that is asked for")
+  @Test("loads the newest of many comments, and twice as many on each request")
   func manyComments() async throws {
     let server = try await BlogServer()
     let alice = try server.screen("alice")

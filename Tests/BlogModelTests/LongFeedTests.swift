@@ -88,7 +88,7 @@ struct LongFeedTests {
     #expect(alice.posts(.top)?.map(\.id) == top)
   }
 
-  @Test("Eight pages cost the same at the fortieth as near the start and keep no more posts")
+  @Test("Eight pages cost and keep no more at the fortieth than near the start")
   func pages() async throws {
     let server = try await BlogServer()
     try await seed(5_200, server)

@@ -124,7 +124,7 @@ struct NoticesTests {
     try await alice.wait("nothing again") { $0.noticeEntries == [] }
   }
 
-  @Test("are not crowded out by one person, however much that person writes")
+  @Test("are not crowded out by one user, however much they write")
   func crowding() async throws {
     let server = try await BlogServer(shippedRules: "blog.json")
     let bob = try server.signedInBlog("bob")
@@ -185,7 +185,7 @@ struct NoticesTests {
     #expect(terminals.allSatisfy { $0.refusals.isEmpty })
   }
 
-  @Test("of earlier versions are listed with those of today")
+  @Test("of earlier versions are still listed")
   func earlierVersions() async throws {
     let server = try await BlogServer(shippedRules: "blog.json")
     let bob = try server.signedInBlog("bob")
@@ -208,7 +208,7 @@ struct NoticesTests {
     try await alice.wait("nothing") { $0.noticeEntries == [] }
   }
 
-  @Test("leave no orphaned entries, and fsck finds those of other programs")
+  @Test("leave no orphaned entries, and fsck finds those left by other programs")
   func traces() async throws {
     let server = try await BlogServer()
     let bob = try server.blog("bob")

@@ -23,7 +23,7 @@ struct PeopleTests {
     try await bob.wait("both") { $0.people?.count == 2 }
   }
 
-  @Test("A new name of the account reaches its open terminals, which write under it")
+  @Test("Open terminals adopt a new name of their account and write under it")
   func renamed() async throws {
     let server = try await BlogServer()
     let alice = try server.screen(
@@ -64,7 +64,7 @@ struct PeopleTests {
     #expect(try await name.getData().value as? String == "Alice A.")
   }
 
-  @Test("A name chosen on one terminal is that of all, and only who has none is asked")
+  @Test("A name chosen on one terminal applies to all, and only nameless users are asked")
   func named() async throws {
     let server = try await BlogServer()
     let first = try server.screen(
@@ -104,7 +104,7 @@ struct PeopleTests {
     #expect(!silent.all.contains(.unnamed))
   }
 
-  @Test("What a user reads is told to those who look, until the user stops sharing or leaves")
+  @Test("What a user reads is visible until they stop sharing or leave")
   func reading() async throws {
     let server = try await BlogServer()
     let owner = try server.blog("owner")
