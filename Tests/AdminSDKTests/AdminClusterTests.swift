@@ -72,7 +72,7 @@ struct AdminClusterTests {
   }
 
   @Test(
-    "It works through any server, and goes on when those behind its one name freeze, are cut off or die",
+    "It works through any server, and continues when servers behind its name freeze, are cut off or die",
     arguments: [
       ["test_1_every_server_takes_everything", "test_3_a_leader_is_killed"],
       ["test_2_one_name_outlives_its_servers"],
