@@ -4,7 +4,7 @@ import Testing
 
 @testable import BlogTUI
 
-@Suite("What arrives glows for a second")
+@Suite("New data glows for a second")
 struct ArrivalsTests {
   /// A model that has been online for a while, on a terminal with shades.
   private static func model(_ width: Int = 80, isPostOpen: Bool = false) -> Model {
@@ -62,7 +62,7 @@ struct ArrivalsTests {
   }
 
   @Test(
-    "A row of somebody else glows, and is at rest after a second, with nothing left to wait for"
+    "A new row from someone else glows for a second, and then no timer is left"
   )
   func row() throws {
     var model = Self.model()
@@ -80,7 +80,7 @@ struct ArrivalsTests {
     #expect(model.nextTick == atRest)
   }
 
-  @Test("A star of somebody else makes the count glow, in the list and in the open post")
+  @Test("A star from someone else makes the count glow, in the list and in the open post")
   func stars() {
     for isPostOpen in [false, true] {
       var model = Self.model(isPostOpen: isPostOpen)
@@ -94,7 +94,7 @@ struct ArrivalsTests {
     }
   }
 
-  @Test("A star on the selected row has the colour of news, on the ground of the selection")
+  @Test("A new star on the selected row has the colour of news on the selection's background")
   func starOfSelectedRow() {
     var model = Self.model()
     let atRest = view(model)
@@ -110,7 +110,7 @@ struct ArrivalsTests {
   }
 
   @Test(
-    "A comment of somebody else glows in the open post unless they are muted",
+    "A comment from someone else glows in the open post unless they are muted",
     arguments: [false, true]
   )
   func comment(isMuted: Bool) {
@@ -123,7 +123,7 @@ struct ArrivalsTests {
     #expect(glowing(model) == [])
   }
 
-  @Test("What the user does, what was there before, and what comes in bulk does not glow")
+  @Test("The user's own, older and bulk changes do not glow")
   func noNews() {
     let mine = post("p13", by: "alice")
     let many = (20..<40).map { post("p\($0)") }.reversed()
@@ -163,7 +163,7 @@ struct ArrivalsTests {
     }
   }
 
-  @Test("A clock that is set back ends it")
+  @Test("Setting the clock back ends the glow")
   func clock() {
     var model = Self.model()
     model.type("j")

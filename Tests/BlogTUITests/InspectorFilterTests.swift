@@ -105,7 +105,7 @@ struct InspectorFilterTests {
     #expect(opened([huge, huge]).rows[2].contains("999G bytes"))
   }
 
-  @Test("The sums are right when old events make room for new ones, one by one or many at once")
+  @Test("The sums are right when old events are evicted, one by one or many at once")
   func evicted() {
     var model = opened(Self.pings)
     let frames = (0..<Inspector.limit).map { _ in Self.frame(0, .sent, "{}") }
@@ -199,7 +199,7 @@ struct InspectorFilterTests {
     #expect(model.inspector.entry(1)?.places == ["/a"])
   }
 
-  @Test("Any event of a write shows all of it, from the key to the echo, after it was answered")
+  @Test("Any event of an answered write leads to the whole write, from the key to the echo")
   func followed() {
     let expected = [
       "update /", "child_changed /posts p1", "#2 update /", "changes /posts",

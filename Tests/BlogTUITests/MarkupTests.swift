@@ -92,7 +92,7 @@ struct MarkupTests {
     #expect(shown("~~~\n```\n*x*") == ["  {```:code}", "  {*x*:code}"])
   }
 
-  @Test("Where colours do not set code off, its marks stay")
+  @Test("Code keeps its marks where colours do not set it off")
   func marks() {
     let signs = Markup.Signs(.ascii, keepsMarks: true)
     #expect(shown("a `b`", signs: signs) == ["a {`b`:code}"])

@@ -156,7 +156,7 @@ struct NoticesTests {
     #expect(model.session.unreadNotices > 0)
   }
 
-  @Test("D clears the notices, which are then read, too, and u brings them back")
+  @Test("D clears the notices and marks them as read, and u restores them")
   func clearing() throws {
     var model = Self.model()
     model.type(.key(.function(3)))

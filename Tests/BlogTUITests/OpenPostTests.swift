@@ -33,7 +33,7 @@ struct OpenPostTests {
     #expect(model.rows[20].contains("below"))
   }
 
-  @Test("Of many comments the newest are there; a key, or a notice, brings earlier ones")
+  @Test("Only the newest of many comments are loaded; a key or a notice loads earlier ones")
   func earlier() {
     var model = Fixture.opened()
     #expect(model.type("<") == [])
@@ -53,7 +53,7 @@ struct OpenPostTests {
     #expect(!model.rows.contains { $0.contains("earlier") })
   }
 
-  @Test("A comment that is edited or wanted may be among those that are not there")
+  @Test("An edited or requested comment may not be loaded")
   func earlierEdit() {
     var post = OpenPost(id: "p1", known: nil, comment: nil)
     post.note(hasEarlier: true)

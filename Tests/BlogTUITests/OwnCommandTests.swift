@@ -61,7 +61,7 @@ struct OwnCommandTests {
     #expect(problems.first?.reason.contains(reason) == true, "\(problems)")
   }
 
-  @Test("Two commands on one key: the second is told where the first is")
+  @Test("A second command on a key is reported with the line of the first")
   func collision() {
     let problems = read(
       "[commands.a]\nrun = \"x\"\nkey = \"X\"\n[commands.b]\nrun = \"y\"\nkey = \"X\""
@@ -71,7 +71,7 @@ struct OwnCommandTests {
     #expect(problems.first?.reason.contains("of line 3") == true)
   }
 
-  @Test("A key runs a command with the post as its input, of which the shell reads nothing")
+  @Test("A key runs a command with the post as its input and never as shell code")
   func running() {
     var model = model("[commands.keep]\nrun = \"cat\"\nkey = \"X\"")
     guard case .run(let job)? = model.type("X").first?.environmentAction else {

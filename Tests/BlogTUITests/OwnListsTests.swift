@@ -11,7 +11,7 @@ struct OwnListsTests {
     return model
   }
 
-  @Test("X mutes the author, whose posts go, and u undoes")
+  @Test("X mutes the author and hides their posts, and u undoes it")
   func mute() {
     var model = Fixture.loaded()
     #expect(model.type("X") == [.write(.mute(uid: "bob", true))])
@@ -24,7 +24,7 @@ struct OwnListsTests {
     #expect(model.session.feed.list.ids.contains("p12"))
   }
 
-  @Test("The list of an author and the bookmarks show posts of those who are muted")
+  @Test("The list of an author and the bookmarks show posts of muted users")
   func exceptions() {
     var model = model(OwnLists(muted: ["bob"], bookmarks: ["p12"]))
     model.type("6")
@@ -35,7 +35,7 @@ struct OwnListsTests {
     #expect(model.session.feed.list.ids == ["p12"])
   }
 
-  @Test("A comment of somebody who is muted is folded to its heading")
+  @Test("A muted user's comment is folded to its heading")
   func comments() {
     var model = model(OwnLists(muted: ["carol"]))
     model.type(.enter)
@@ -51,7 +51,7 @@ struct OwnListsTests {
     #expect(model.rows.contains { $0.contains("hidden words") })
   }
 
-  @Test("Notices of somebody who is muted are neither listed nor told")
+  @Test("Notices from muted users are neither listed nor announced")
   func notices() {
     var model = model(OwnLists(muted: ["carol"]))
     model.session.settings.choose(.flag(true), for: .notifications, from: .session)
@@ -72,7 +72,7 @@ struct OwnListsTests {
     #expect(model.reading.notices == [entry])
   }
 
-  @Test("Nobody mutes themselves, and :muted ends what was muted or blocked")
+  @Test("Users cannot mute themselves, and :muted ends mutes and blocks")
   func unmute() {
     var model = model(OwnLists(muted: ["bob"], blocked: ["carol"]))
     #expect(model.session.feed.selectedPost?.uid == "alice")
@@ -84,7 +84,7 @@ struct OwnListsTests {
     #expect(model.type(.key(.down), .enter) == [.write(.block(uid: "carol", false))])
   }
 
-  @Test("B marks a post, again removes it, and there is a list as soon as there is a bookmark")
+  @Test("B toggles a bookmark, and the list of bookmarks appears with the first one")
   func bookmarks() {
     var model = Fixture.loaded()
     #expect(!model.session.allFeeds.contains(.bookmarks))
@@ -95,7 +95,7 @@ struct OwnListsTests {
     #expect(model.type("6") == [.request(.follow(.bookmarks))])
   }
 
-  @Test("Who is here is listed once for each person, with the terminal that was there first")
+  @Test("Each online user is listed once, with their earliest terminal")
   func people() {
     var model = Fixture.loaded()
     func presence(_ person: Author, _ id: String, at minutes: Int64) -> Presence {
@@ -138,7 +138,7 @@ struct OwnListsTests {
     #expect(model.type("q") == [.request(.watchReading(false))])
   }
 
-  @Test("Others see what the user reads as long as the setting says so")
+  @Test("Others see what the user reads only if the setting allows it")
   func sharing() {
     var model = Fixture.loaded()
     let share = Effect.request(.shareReading(true))

@@ -62,7 +62,7 @@ struct PlainBlogTests {
     #expect(plain.run("star", now: Self.now).effects == [.write(.star("p11", true))])
   }
 
-  @Test("Of many comments the newest are read; earlier ones come when they are asked for")
+  @Test("The newest of many comments are printed, and earlier ones on request")
   func manyComments() {
     var plain = loaded()
     _ = plain.run("open 2", now: Self.now)
@@ -140,7 +140,7 @@ struct PlainBlogTests {
     #expect(plain.run("people", now: Self.now).lines == ["bob, at tty1."])
   }
 
-  @Test("name tells who one is, and changes the name")
+  @Test("name prints the user's name and changes it")
   func name() {
     var plain = loaded()
     #expect(plain.run("name", now: Self.now).lines == ["You are alice."])
@@ -158,7 +158,7 @@ struct PlainBlogTests {
     )
   }
 
-  @Test("Notices are told as they come, listed, and marked as read")
+  @Test("Notices are announced, listed and marked as read")
   func notices() {
     var plain = PlainBlog(me: Fixture.alice)
     _ = plain.take(.feed(.recent, posts: Fixture.posts))

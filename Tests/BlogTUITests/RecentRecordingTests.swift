@@ -32,7 +32,7 @@ struct RecentRecordingTests {
     }
   }
 
-  @Test("A short recording is that of a file", arguments: 1...4)
+  @Test("A short recording equals that of a file", arguments: 1...4)
   func short(seed: UInt64) throws {
     var events = RandomEvents(seed: seed)
     var session = Session()
@@ -69,7 +69,7 @@ struct RecentRecordingTests {
     #expect(largest < 100_000)
   }
 
-  @Test("Of very many comments the newest are recorded, and that there are earlier ones")
+  @Test("Only the newest of very many comments are recorded, with a note of earlier ones")
   func comments() throws {
     var session = Session()
     session.send(.started)

@@ -102,7 +102,7 @@ struct ScriptPlayerTests {
     #expect(await player.next() == nil)
   }
 
-  @Test("Without a pace nothing waits, and with one a long pause is shortened")
+  @Test("Without a pace nothing waits, and with a pace long pauses are shortened")
   func pauses() async throws {
     let (fast, fastWorld) = try player("pause 60000")
     _ = await fast.next()
@@ -186,7 +186,7 @@ struct ScriptPlayerTests {
   }
 
   @Test(
-    "A change that cannot be understood is rejected with what can",
+    "An invalid change is rejected with the valid ones",
     arguments: [
       "terminal", "terminal a b", "terminal a of", "terminal a of b c", "kill", "kill bob",
       "kill server now", "start", "start terminal", "cut", "cut server", "slow network",

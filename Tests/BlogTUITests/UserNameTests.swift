@@ -16,7 +16,7 @@ struct UserNameTests {
   }
 
   @Test(
-    "Enter takes the offered name without a write, and so does Esc",
+    "Enter and Esc accept the suggested name without a write",
     arguments: [KeyEvent.enter, .escape]
   )
   func offered(key: KeyEvent) {
@@ -28,7 +28,7 @@ struct UserNameTests {
     #expect(model.context == .list)
   }
 
-  @Test("Another answer is written, and shown once the database has it")
+  @Test("Another answer is written and shown once it is stored")
   func answered() {
     var model = asked()
     model.type(.control("u"))
@@ -39,7 +39,7 @@ struct UserNameTests {
     #expect(model.rows.last?.contains("Alice A.") == true)
   }
 
-  @Test("What cannot be a name is explained, and stays in the line")
+  @Test("An invalid name is explained and stays in the line")
   func impossible() {
     var model = asked()
     model.type(.control("u"))
@@ -59,7 +59,7 @@ struct UserNameTests {
     #expect(model.session.commands.history.isEmpty)
   }
 
-  @Test("Who is at something else already is told, and not interrupted")
+  @Test("A busy user is told later instead of being interrupted")
   func busy() {
     var model = Fixture.loaded()
     model.type("c")
@@ -70,7 +70,7 @@ struct UserNameTests {
   }
 
   @Test(
-    "What is typed as the question opens goes to the screen",
+    "Keys typed as the question opens go to the screen",
     arguments: [("cTea", .compose), ("?", .help), ("q", .list), ("x", .list)] as [(String, Context)]
   )
   func unnoticed(typed: String, context: Context) {
@@ -84,7 +84,7 @@ struct UserNameTests {
     #expect(model.messages.entries.contains { $0.message.text.string.contains(":name NAME") })
   }
 
-  @Test("The name of the database is adopted without a word at the start, and told later")
+  @Test("The database's name is adopted silently at startup and announced later")
   func known() {
     var model = Fixture.loaded()
     model.send(.blog(.named(Author(uid: "alice", name: "Alice A."))))
@@ -93,7 +93,7 @@ struct UserNameTests {
     #expect(model.message?.text.string == "Your name is Al now")
   }
 
-  @Test(":name tells the name and changes it; a refusal says why")
+  @Test(":name shows and changes the name; a refusal says why")
   func command() {
     var model = Fixture.loaded()
     #expect(

@@ -20,7 +20,7 @@ struct WritingTests {
     #expect(model.composer == nil)
   }
 
-  @Test("A wide screen shows beside the text what readers will see", arguments: [119, 120, 200])
+  @Test("A wide screen shows a preview beside the text", arguments: [119, 120, 200])
   func preview(width: Int) {
     var model = Fixture.loaded(Size(width: width, height: 24))
     model.type("c", .tab, .paste("a **fine** [loaf](https://example.org/x)\n- of rye"))
@@ -30,7 +30,7 @@ struct WritingTests {
     #expect(model.rows.contains { $0.contains("- of rye") && $0.contains("• of rye") } == isWide)
   }
 
-  @Test("What readers see scrolls with the text, and code above the screen stays code")
+  @Test("The preview scrolls with the text, and code that starts above the screen stays code")
   func scrolledPreview() {
     var model = Fixture.loaded(Size(width: 140, height: 24))
     let code = (0..<60).map { "*line \($0)*" }.joined(separator: "\n")
