@@ -86,27 +86,6 @@ struct BlogTests {
     #expect(check.faults.isEmpty && check.postCount == 0 && check.commentCount == 0)
   }
 
-  @Test("counts stars exactly, however often users toggle them")
-  func stars() async throws {
-    let server = try await BlogServer()
-    let id = try await server.blog("owner").post(title: "t", body: "b")
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 1...10 {
-        let blog = try server.blog("fan\(number)")
-        group.addTask {
-          for turn in 0..<(number.isMultiple(of: 2) ? 4 : 5) {
-            try await blog.perform(.star(id, turn.isMultiple(of: 2)))
-          }
-        }
-      }
-      try await group.waitForAll()
-    }
-    let post = try await server.blog("owner").post(id)
-    #expect(post.stars == ["fan1", "fan3", "fan5", "fan7", "fan9"])
-    #expect(post.starCount == 5)
-    #expect(try await server.check().faults.isEmpty)
-  }
-
   @Test("keeps both copies consistent when one user toggles a star on several terminals")
   func oneUserTwice() async throws {
     let server = try await BlogServer()
@@ -137,17 +116,10 @@ struct BlogTests {
     #expect(try await server.check().postCount == 0)
   }
 
-  @Test("rejects empty texts and invalid IDs")
+  @Test("rejects invalid IDs")
   func refusals() async throws {
     let server = try await BlogServer()
     let blog = try server.blog("alice")
-    await #expect(throws: BlogError.invalidText("Neither title nor body can be empty.")) {
-      try await blog.post(title: "\n", body: "b")
-    }
-    let id = try await blog.post(title: "t", body: "b")
-    await #expect(throws: BlogError.invalidText("A comment cannot be empty.")) {
-      try await blog.comment(on: id, text: " ")
-    }
     for id in ["", "a.b", "a/b", "a\u{1}b", String(repeating: "x", count: 760)] {
       await #expect(throws: BlogError.notFound(id)) { try await blog.post(id) }
       await #expect(throws: BlogError.notFound(id)) { try await blog.perform(.star(id, true)) }

@@ -109,22 +109,6 @@ struct ChangingTests {
     try await alice.wait("the deletion") { $0.comments(id)?.map(\.text) == ["changed", "three"] }
   }
 
-  @Test("A user who toggles a star on four terminals at once has one star or none in both copies")
-  func onePersonManyTerminals() async throws {
-    let server = try await BlogServer()
-    let id = try await server.blog("owner").post(title: "t", body: "b")
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for number in 0..<4 {
-        let blog = try server.blog("alice")
-        group.addTask {
-          for turn in 0..<10 { try await blog.perform(.star(id, (turn + number) % 2 == 0)) }
-        }
-      }
-      try await group.waitForAll()
-    }
-    #expect(try await server.check().faults == [])
-  }
-
   @Test("A post written offline is stored exactly once after a restart with a server")
   func offline() async throws {
     let server = try await BlogServer()

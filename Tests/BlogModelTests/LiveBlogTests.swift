@@ -145,16 +145,4 @@ struct LiveBlogTests {
     alice.blog.request(.close(id))
     #expect(try await server.check().faults == [])
   }
-
-  @Test("reports a failure when a deleted post is starred")
-  func tooLate() async throws {
-    let server = try await BlogServer()
-    let alice = try server.screen("alice")
-    alice.blog.perform(.star("gone", true))
-    try await alice.wait("a failure") { probe in
-      probe.all.contains { event in
-        if case .failed(.star("gone", true), _) = event { true } else { false }
-      }
-    }
-  }
 }
