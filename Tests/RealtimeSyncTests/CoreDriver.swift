@@ -3,6 +3,12 @@ import RealtimeCore
 
 @testable import RealtimeDatabase
 
+/// A transaction that adds one to a number, or sets one where there is none.
+let increment: TransactionUpdate = { node in
+  guard case .integer(let value)? = node.leafValue else { return .commit(.integer(1)) }
+  return .commit(.integer(value + 1))
+}
+
 /// Drives an engine by hand, and records what it sends and reports.
 struct CoreDriver {
   var core: RepoCore

@@ -103,15 +103,11 @@ struct Simulation {
       return write(index, "count", .set(node))
     case 3:
       lastToken += 1
-      let update: TransactionUpdate = { node in
-        guard case .integer(let value)? = node.leafValue else { return .commit(.integer(1)) }
-        return .commit(.integer(value + 1))
-      }
       let token = RequestToken(lastToken)
       let isLocal = random.once(in: 2)
       return feed(
         index,
-        .transaction(token, path: "count", appliesLocally: isLocal, update: update)
+        .transaction(token, path: "count", appliesLocally: isLocal, update: increment)
       )
     case 4...6:
       let list: Path = random.pick(["p", "q"])

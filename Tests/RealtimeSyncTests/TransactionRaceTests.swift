@@ -3,11 +3,6 @@ import Testing
 
 @testable import RealtimeDatabase
 
-private let increment: TransactionUpdate = { node in
-  guard case .integer(let value)? = node.leafValue else { return .commit(.integer(1)) }
-  return .commit(.integer(value + 1))
-}
-
 @Suite("Racing transactions")
 struct TransactionRaceTests {
   private func counter(
