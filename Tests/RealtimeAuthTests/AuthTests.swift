@@ -18,6 +18,15 @@ struct AuthTests {
     }
   }
 
+  /// Runs the body with a user who has just signed up.
+  private func signedIn(_ body: (Scene, Auth, User) async throws -> Void) async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth()
+      let user = try await auth.createUser(withEmail: email, password: password).user
+      try await body(scene, auth, user)
+    }
+  }
+
   // MARK: Signing in
 
   @Test("Sign-up sends the documented request and signs the user in")
@@ -191,9 +200,7 @@ struct AuthTests {
 
   @Test("A display name takes effect at once and is removed by nil")
   func displayName() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
-      let user = try await auth.createUser(withEmail: email, password: password).user
+    try await signedIn { _, _, user in
       let request = user.createProfileChangeRequest()
       request.displayName = "Ann"
       try await request.commitChanges()
@@ -207,9 +214,7 @@ struct AuthTests {
 
   @Test("A password change keeps the session and replaces its tokens")
   func password() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
-      let user = try await auth.createUser(withEmail: email, password: password).user
+    try await signedIn { _, auth, user in
       let old = try await user.getIDToken()
       #expect(await code { try await user.updatePassword(to: "short") } == .weakPassword)
       try await user.updatePassword(to: "another horse")
@@ -246,9 +251,7 @@ struct AuthTests {
 
   @Test("Deleting an account signs out, and its user object becomes unusable")
   func delete() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
-      let user = try await auth.createUser(withEmail: email, password: password).user
+    try await signedIn { _, auth, user in
       try await user.delete()
       #expect(auth.currentUser == nil)
       #expect(await code { _ = try await user.getIDToken() } == .nullUser)
@@ -257,9 +260,7 @@ struct AuthTests {
 
   @Test("Reloading a disabled account signs the user out")
   func disabled() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
-      let user = try await auth.createUser(withEmail: email, password: password).user
+    try await signedIn { scene, auth, user in
       scene.standIn.state.withLockedValue { $0.accounts[0].isDisabled = true }
       #expect(await code { try await user.reload() } == .userDisabled)
       #expect(auth.currentUser == nil)
@@ -268,9 +269,7 @@ struct AuthTests {
 
   @Test("A token result contains claims, sign-in provider and expiration")
   func tokenResult() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
-      let user = try await auth.createUser(withEmail: email, password: password).user
+    try await signedIn { _, _, user in
       let result = try await user.getIDTokenResult()
       #expect(result.signInProvider == "password")
       #expect(result.claims["email"] as? String == email)
@@ -342,9 +341,7 @@ struct AuthTests {
 
   @Test("A refresh sends the documented request")
   func refresh() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
-      let user = try await auth.createUser(withEmail: email, password: password).user
+    try await signedIn { scene, _, user in
       let old = try await user.getIDToken()
       #expect(try await user.getIDToken(forcingRefresh: true) != old)
       let request = try #require(scene.standIn.requests.last)
@@ -364,9 +361,7 @@ struct AuthTests {
     ]
   )
   func endedSession(_ word: String, _ expected: AuthErrorCode) async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
-      let user = try await auth.createUser(withEmail: email, password: password).user
+    try await signedIn { scene, auth, user in
       scene.standIn.plan("token", StandIn.error(word))
       #expect(await code { _ = try await user.getIDToken(forcingRefresh: true) } == expected)
       #expect(auth.currentUser == nil)
@@ -375,15 +370,14 @@ struct AuthTests {
 
   @Test("A temporary server failure does not sign the user out")
   func unavailable() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
-      let user = try await auth.createUser(withEmail: email, password: password).user
+    try await signedIn { scene, auth, user in
       scene.standIn.plan("token", HTTPAnswer(status: 503, error: "busy"))
       #expect(
         await code { _ = try await user.getIDToken(forcingRefresh: true) } == .tooManyRequests
       )
       #expect(auth.currentUser != nil)
-      #expect(try await !user.getIDToken(forcingRefresh: true).isEmpty)
+      let token = try await user.getIDToken(forcingRefresh: true)
+      #expect(!token.isEmpty)
     }
   }
 }
