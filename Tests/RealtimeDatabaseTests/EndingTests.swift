@@ -146,7 +146,7 @@ struct EndingTests {
 
   @Test("The last reference may be dropped inside a callback")
   func droppedInCallback() async throws {
-    let server = try await ScriptedServer { id, _ in [ScriptedServer.accepted(id)] }
+    let server = try await ScriptedServer()
     let kept = NIOLockedValueBox<DatabaseReference?>(nil)
     func begin() throws {
       let ref = try server.open().reference(withPath: "v")
@@ -161,10 +161,7 @@ struct EndingTests {
 
   @Test("A transaction keeps its database open until it ends, and no longer")
   func droppedDuringTransaction() async throws {
-    let server = try await ScriptedServer { id, request in
-      guard case .write = request else { return [ScriptedServer.accepted(id)] }
-      return [ScriptedServer.accepted(id)]
-    }
+    let server = try await ScriptedServer()
     let ends = Record<Bool>()
     func begin() throws {
       try server.open().reference(withPath: "count")
@@ -178,7 +175,7 @@ struct EndingTests {
 
   @Test("An observer keeps its database open until removed, even inside its own callback")
   func droppedWithObserver() async throws {
-    let server = try await ScriptedServer { id, _ in [ScriptedServer.accepted(id)] }
+    let server = try await ScriptedServer()
     let told = Record<Bool>()
     func begin() throws {
       let ref = try server.open().reference(withPath: "v")

@@ -78,7 +78,7 @@ struct LifecycleTests {
   // Differs: A database made by
   @Test("The connection ends when the last reference is dropped")
   func lastReference() async throws {
-    let server = try await StubServer(.accepts)
+    let server = try await ScriptedServer()
     weak var dropped: Database?
     do {
       let ref = try server.open().reference(withPath: "a")

@@ -8,7 +8,7 @@ import Testing
 struct RejectedWriteTests {
   @Test("A denied observer gets the reason and the location and is removed")
   func observer() async throws {
-    let server = try await StubServer(.refuses)
+    let server = try await ScriptedServer.refusing()
     let database = try server.open()
     let told = Record<DatabaseError>()
     database.reference(withPath: "a/b").observe(.value) { _ in
@@ -23,7 +23,7 @@ struct RejectedWriteTests {
 
   @Test("Denied reads, writes and sequences throw the server's reason")
   func awaited() async throws {
-    let server = try await StubServer(.refuses)
+    let server = try await ScriptedServer.refusing()
     let ref = try server.open().reference(withPath: "a")
     let expected = DatabaseError(.permissionDenied, path: "/a", reason: "not for you")
     await #expect(throws: expected) { try await ref.getData() }
@@ -41,7 +41,7 @@ struct RejectedWriteTests {
 
   @Test("A denied write shows locally at once and is reverted before its completion")
   func rollback() async throws {
-    let server = try await StubServer(.refusesWrites)
+    let server = try await ScriptedServer.refusing(listens: false)
     let database = try server.open()
     let data = database.reference(withPath: "a")
     let told = Record<Int>()
@@ -59,7 +59,7 @@ struct RejectedWriteTests {
   // Differs: If a connected server does not
   @Test("A read without a response from the server fails at its deadline")
   func silence() async throws {
-    let server = try await StubServer(.isSilent)
+    let server = try await ScriptedServer { _, _ in [] }
     var options = DatabaseOptions()
     options.readDeadline = .milliseconds(200)
     let ref = try server.open(options).reference(withPath: "a")

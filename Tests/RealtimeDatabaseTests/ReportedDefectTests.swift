@@ -29,7 +29,7 @@ struct ReportedDefectTests {
 
   @Test("A revoked listen cancels its observer once")
   func cancelledOnce() async throws {
-    let server = try await ScriptedServer { id, _ in [ScriptedServer.accepted(id)] }
+    let server = try await ScriptedServer()
     let database = try server.open()
     let ref = database.reference(withPath: "x")
     let told = Record<String>()
@@ -117,7 +117,7 @@ struct ReportedDefectTests {
     ]
   )
   func illegalData(text: String) async throws {
-    let server = try await ScriptedServer { id, _ in [ScriptedServer.accepted(id)] }
+    let server = try await ScriptedServer()
     let ref = try server.open().reference(withPath: "x")
     let error = await #expect(throws: DatabaseError.self) {
       try await ref.setValue(Self.data(text))
@@ -134,7 +134,7 @@ struct ReportedDefectTests {
 
   @Test("Data just within the limits is sent")
   func legalData() async throws {
-    let server = try await ScriptedServer { id, _ in [ScriptedServer.accepted(id)] }
+    let server = try await ScriptedServer()
     let ref = try server.open().reference(withPath: "x")
     try await ref.setValue([String(repeating: "a", count: 765): 1])
     try await ref.setValue((0..<31).reduce(1 as Any) { value, _ in ["k": value] })

@@ -70,7 +70,7 @@ struct SequenceTests {
 
   @Test("A canceled loop ends, and its observer releases the database")
   func cancellation() async throws {
-    let server = try await StubServer(.accepts)
+    let server = try await ScriptedServer()
     weak var dropped: Database?
     do {
       let ref = try server.open().reference(withPath: "n")

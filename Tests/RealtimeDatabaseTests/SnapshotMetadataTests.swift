@@ -92,7 +92,7 @@ struct SnapshotMetadataTests {
 
   @Test("A read that the server does not answer in time returns cached data")
   func silence() async throws {
-    let server = try await StubServer(.isSilent)
+    let server = try await ScriptedServer { _, _ in [] }
     let keeping = try Keeping()
     let database = try keeping.open(server.url, readDeadline: .milliseconds(300))
     let ref = database.reference(withPath: "a")

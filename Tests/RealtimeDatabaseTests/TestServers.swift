@@ -8,70 +8,6 @@ import RealtimeDatabase
 import RealtimeTransport
 import TestSupport
 
-/// A server without data, which reports when connections end.
-final class StubServer: Sendable {
-  enum Manner {
-    case accepts
-    case refuses
-    case refusesWrites
-    case isSilent
-  }
-
-  let url: String
-  /// How connections have ended.
-  let ends: Record<String>
-  private let directory: TemporaryDirectory
-  private let listener: ServerListener
-
-  init(_ manner: Manner) async throws {
-    let directory = try TemporaryDirectory()
-    let ends = Record<String>()
-    self.directory = directory
-    self.ends = ends
-    url = "unix:\(directory.file("s"))?ns=stub"
-    let handlers = ServerHandlers { connection in
-      let hello = ServerHello(timestamp: 0, host: "localhost", session: "s")
-      connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
-      return ServerHandlers.Callbacks { bytes in
-        guard case .request(let id, let request)? = try? ClientMessage(decoding: bytes)
-        else { return }
-        var answer = ServerMessage.Response(
-          .permissionDenied,
-          payload: .json(.string("not for you"))
-        )
-        switch manner {
-        case .refuses: break
-        case .accepts: answer = ServerMessage.Response(.ok, payload: .json(.object()))
-        case .isSilent: return
-        case .refusesWrites:
-          if case .listen = request {
-            answer = ServerMessage.Response(.ok, payload: .json(.object()))
-          }
-        }
-        connection.send(EncodedMessage(ServerMessage.response(id: id, answer).encoded()))
-      } onClose: { end in
-        ends.append(end.description)
-      }
-    }
-    listener = try await ServerListener.listen(
-      at: .unix(path: directory.file("s")),
-      on: MultiThreadedEventLoopGroup.singleton.next(),
-      handlers: handlers
-    ).get()
-  }
-
-  /// Opens a database on this server.
-  func open(_ options: DatabaseOptions = DatabaseOptions()) throws -> Database {
-    let database = try Database(url: url, options: options)
-    database.callbackQueue = DispatchQueue(label: "test.callbacks")
-    return database
-  }
-
-  func stop() async throws {
-    try await listener.close().get()
-  }
-}
-
 /// A server that follows a test's script, and records requests.
 final class ScriptedServer: Sendable {
   /// The messages sent in response to a request, in order; nil ends the connection.
@@ -88,7 +24,8 @@ final class ScriptedServer: Sendable {
   /// The event loop of the listener and all of its connections.
   private let eventLoop: any EventLoop
 
-  init(_ script: @escaping Script) async throws {
+  /// Starts a server; without a script, it accepts every request.
+  init(_ script: @escaping Script = { id, _ in [accepted(id)] }) async throws {
     let directory = try TemporaryDirectory()
     let (requests, ends, connections) = (requests, ends, connections)
     self.directory = directory
@@ -115,6 +52,14 @@ final class ScriptedServer: Sendable {
       on: eventLoop,
       handlers: handlers
     ).get()
+  }
+
+  /// Starts a server that refuses every request, or accepts listens alone.
+  static func refusing(listens: Bool = true) async throws -> ScriptedServer {
+    try await ScriptedServer { id, request in
+      if !listens, case .listen = request { return [accepted(id)] }
+      return [refused(id, .permissionDenied)]
+    }
   }
 
   /// Sends a message to the newest connection, without a request.
