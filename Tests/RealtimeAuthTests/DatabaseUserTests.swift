@@ -181,6 +181,32 @@ struct ShortTokenTests {
       ?? (Thoroughness.isFull ? 20 : 6)
   }()
 
+  /// Writes children for a while, each of which an observer has to get once.
+  static func expectAllEvents(
+    at observed: DatabaseReference,
+    writingTo written: DatabaseReference
+  ) async throws {
+    let added = Record<String>()
+    let cancelled = Record<String>()
+    observed.observe(.childAdded) { snapshot in
+      added.append(snapshot.key)
+    } withCancel: { error in
+      cancelled.append("\(error)")
+    }
+    let end = Date().addingTimeInterval(seconds)
+    var keys: [String] = []
+    while Date() < end {
+      // One at a time, so that writes meet the tokens at every stage of their lifetime.
+      let place = written.childByAutoId()
+      try await place.setValue(keys.count)
+      keys.append(place.key ?? "")
+    }
+    let all = keys
+    await added.wait { $0.count >= all.count || !cancelled.elements.isEmpty }
+    #expect(added.elements == all)
+    #expect(cancelled.elements.isEmpty)
+  }
+
   @Test("No listener is lost, and no event is missed or repeated")
   func listening() async throws {
     try await Scene.run { scene in
@@ -191,26 +217,10 @@ struct ShortTokenTests {
       try await reader.createUser(withEmail: "r@example.org", password: "correct horse")
       let source = try scene.database(writer)
       let sink = try scene.database(reader)
-      let added = Record<String>()
-      let cancelled = Record<String>()
-      let list = sink.reference(withPath: "private/list")
-      list.observe(.childAdded) { snapshot in
-        added.append(snapshot.key)
-      } withCancel: { error in
-        cancelled.append("\(error)")
-      }
-      let end = Date().addingTimeInterval(Self.seconds)
-      var written: [String] = []
-      while Date() < end {
-        // One at a time, so that writes meet the tokens at every stage of their lifetime.
-        let place = source.reference(withPath: "private/list").childByAutoId()
-        try await place.setValue(written.count)
-        written.append(place.key ?? "")
-      }
-      let all = written
-      await added.wait { $0.count >= all.count || !cancelled.elements.isEmpty }
-      #expect(added.elements == all)
-      #expect(cancelled.elements.isEmpty)
+      try await Self.expectAllEvents(
+        at: sink.reference(withPath: "private/list"),
+        writingTo: source.reference(withPath: "private/list")
+      )
       let refreshes = scene.standIn.requests.filter { $0.path.hasSuffix("/token") }.count
       #expect(Double(refreshes) >= Self.seconds * 0.8)
       await source.close()
