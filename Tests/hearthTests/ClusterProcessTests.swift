@@ -141,6 +141,19 @@ struct ClusterProcessTests {
     #expect(counts.acknowledged > 0)
   }
 
+  /// Two servers, of which the first leads and reaches PostgreSQL through the proxy.
+  private func clusterBehindProxy(
+    watching statements: [String] = []
+  ) throws -> (cluster: Cluster, proxy: PostgresProxy) {
+    let postgres = try PostgresServer.shared.get()
+    let cluster = try Cluster(0, at: try postgres.makeDatabase())
+    let proxy = try PostgresProxy(to: postgres, watching: statements)
+    try cluster.add(at: proxy.url(of: cluster.url))
+    #expect(try cluster.leader() == 0)
+    try cluster.add()
+    return (cluster, proxy)
+  }
+
   /// Measures how long it takes until a write is acknowledged.
   private func timeOfWrite(to database: Database) async throws -> Duration {
     let start = ContinuousClock.now
@@ -203,13 +216,7 @@ struct ClusterProcessTests {
 
   @Test("A leader cut off from PostgreSQL releases its clients, and another takes over")
   func cutOff() async throws {
-    let postgres = try PostgresServer.shared.get()
-    let url = try postgres.makeDatabase()
-    let proxy = try PostgresProxy(to: postgres)
-    let cluster = try Cluster(0, at: url)
-    try cluster.add(at: proxy.url(of: url))
-    #expect(try cluster.leader() == 0)
-    try cluster.add()
+    let (cluster, proxy) = try clusterBehindProxy()
     let database = try cluster.client(of: 1)
     try await expectSurvival("a leader without PostgreSQL", in: database) {
       proxy.set(.silent)
@@ -223,17 +230,11 @@ struct ClusterProcessTests {
 
   @Test("A leader and its readers survive silent connections to PostgreSQL")
   func silentConnections() async throws {
-    let postgres = try PostgresServer.shared.get()
-    let url = try postgres.makeDatabase()
-    let proxy = try PostgresProxy(to: postgres)
-    let cluster = try Cluster(0, at: url)
-    try cluster.add(at: proxy.url(of: url))
-    #expect(try cluster.leader() == 0)
-    try cluster.add()
+    let (cluster, proxy) = try clusterBehindProxy()
     let database = try cluster.client(of: 0)
     _ = try await timeOfWrite(to: database)
     func epoch() throws -> String {
-      try postgres.sql("SELECT id FROM hearth.leases", at: url)
+      try PostgresServer.shared.get().sql("SELECT id FROM hearth.leases", at: cluster.url)
     }
     let before = try epoch()
     var slowest = Duration.zero
@@ -271,16 +272,9 @@ struct ClusterProcessTests {
 
   @Test("A leader that renews its lease but cannot commit is replaced")
   func silentCommits() async throws {
-    let postgres = try PostgresServer.shared.get()
-    let url = try postgres.makeDatabase()
-    let proxy = try PostgresProxy(
-      to: postgres,
+    let (cluster, proxy) = try clusterBehindProxy(
       watching: ["SELECT hearth.commit(", "FROM hearth.add_barrier("]
     )
-    let cluster = try Cluster(0, at: url)
-    try cluster.add(at: proxy.url(of: url))
-    #expect(try cluster.leader() == 0)
-    try cluster.add()
     let database = try cluster.client(of: 0)
     let reader = try cluster.client(of: 1)
     try await expectSurvival("a leader that can store nothing", in: database, writingTo: reader) {
