@@ -138,22 +138,6 @@ struct OpenPostTests {
     #expect(model.context == .list)
   }
 
-  @Test("c opens the edit of a deleted post as a draft")
-  func deletedWhileEdited() {
-    var model = Fixture.opened()
-    model.type("e", " More.")
-    model.send(.blog(.post("p11", nil)))
-    #expect(model.type(.control("s")) == [])
-    #expect(model.message?.text.string.contains("c opens it") == true)
-    #expect(model.context == .post)
-    model.type("c")
-    #expect(model.composer?.editing == nil)
-    #expect(model.composer?.draft.body.hasSuffix(" More.") == true)
-    let body = Fixture.longBody + " More."
-    let post = Effect.write(.post(title: Fixture.posts[1].title, body: body))
-    #expect(model.type(.control("s")).contains(post))
-  }
-
   @Test("A deleted post accepts no comments, and its hints omit unavailable actions")
   func deletedHints() throws {
     var model = Fixture.opened()

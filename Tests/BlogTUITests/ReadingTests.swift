@@ -60,15 +60,6 @@ struct ReadingTests {
     #expect(Array(model.rows[2..<8]) == rows)
   }
 
-  @Test(". jumps to the new posts and clears the indicator")
-  func jump() {
-    var model = reading(50, of: 1...100)
-    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...103))))
-    model.type(".")
-    #expect(model.feed.list.selection == "n103")
-    #expect(!model.rows[1].contains("new"))
-  }
-
   @Test("F follows the newest posts of this list until F or a motion")
   func follow() {
     var model = reading(50, of: 1...100)

@@ -38,7 +38,8 @@ struct RefusalScreenTests {
   )
   func star(reason: String) {
     var model = Fixture.loaded()
-    model.send(.blog(.failed(.star("p12", true), reason: reason)))
+    let effects = model.send(.blog(.failed(.star("p12", true), reason: reason)))
+    #expect(effects == [.terminal(.bell)])
     let text = "The star was not saved: \(reason). s tries again."
     #expect(footer(model).contains(text))
     #expect(model.messages.entries.last?.message.text.string == text)

@@ -1,4 +1,3 @@
-import TestSupport
 import Testing
 
 @testable import BlogTUI
@@ -187,32 +186,6 @@ struct SignInTests {
         let isNobody = returningUser == .nobody
         #expect(signIn.update(.key(.character("q"))) == [isNobody ? .goBack : .quit])
       }
-    }
-  }
-
-  @Test("Random keys at any size neither trap nor draw outside the screen")
-  func anything() {
-    var random = SplitMix64(seed: 5)
-    let keys: [KeyEvent] = [
-      .enter, .tab, .backTab, .up, .down, .left, .right, .escape, .character("x"),
-      .character("@"), .character("é"), .character("漢"), .backspace, .delete, .control("u"),
-      .paste("a\nb@c"), .home, .end, .alt(.character("b")),
-    ]
-    var signIn = signIn(["ann"])
-    for _ in 0..<3_000 {
-      let number = Int.random(in: 0..<(keys.count + 3), using: &random)
-      if number < keys.count {
-        _ = signIn.update(.key(keys[number]))
-      } else if number == keys.count {
-        let size = Size(
-          width: Int.random(in: 1...90, using: &random),
-          height: Int.random(in: 1...30, using: &random)
-        )
-        _ = signIn.update(.key(.resize(size)))
-      } else {
-        _ = signIn.update(.failed("No."))
-      }
-      #expect(signIn.view().size == signIn.size)
     }
   }
 }

@@ -226,20 +226,6 @@ struct TruthTests {
     )
   }
 
-  @Test("w shows who is online, on which terminal and since when")
-  func people() {
-    var model = Fixture.loaded()
-    let bob = Author(uid: "bob", name: "bob")
-    let since = Fixture.ago(minutes: 5)
-    model.send(
-      .blog(.people([Presence(id: "b", person: bob, terminal: "pts/3", since: since)]))
-    )
-    model.type("w")
-    #expect(model.rows.contains { $0.contains("bob  pts/3  for 5m") })
-    model.type("q")
-    #expect(model.help == nil)
-  }
-
   @Test("Users with lookalike names are both shown with a mark")
   func names() throws {
     var model = Fixture.loaded()

@@ -46,21 +46,6 @@ struct UpdateTests {
     #expect(after[1].contains("▲ 10 new"))
   }
 
-  @Test("A thousand posts and stars elsewhere never move the view")
-  func anchorUnderLoad() {
-    var model = Fixture.loaded()
-    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...60))))
-    for _ in 0..<30 { model.type("j") }
-    let before = model.rows
-    for last in 61...1_060 {
-      var posts = Fixture.numbered(1...last)
-      posts[0].starCount = last
-      model.send(.blog(.feed(.recent, posts: posts)))
-    }
-    #expect(Array(model.rows[2..<21]) == Array(before[2..<21]))
-    #expect(model.feed.unseenCount == 1_000)
-  }
-
   @Test("Jumping to the top clears the indicator of new posts", arguments: [".", "gg"])
   func jump(keys: String) {
     var model = Fixture.loaded()
@@ -97,16 +82,6 @@ struct UpdateTests {
     model.type("s")
     model.send(.blog(.succeeded(.star("p12", false))))
     #expect(model.type("s") == [.write(.star("p12", false))])
-  }
-
-  @Test("The letter of an answer acts at once, and a deletion can be undone")
-  func letterActs() {
-    var model = Fixture.loaded()
-    #expect(model.type("jdy") == [])
-    #expect(model.question == nil)
-    #expect(model.writing.deletions.map(\.id) == ["p11"])
-    model.type("u")
-    #expect(model.writing.deletions.isEmpty)
   }
 
   @Test("Deleting without the letter takes three different keys", arguments: ["l", "\t"])
@@ -192,15 +167,6 @@ struct UpdateTests {
     #expect(model.message == nil)
   }
 
-  @Test("A refused star rings and shows the reason and the retry key")
-  func refusedStar() {
-    var model = Fixture.loaded()
-    let effects = model.send(.blog(.failed(.star("p12", true), reason: "permission denied")))
-    #expect(effects == [.terminal(.bell)])
-    let text = "The star was not saved: permission denied. s tries again."
-    #expect(model.message?.text.string == text)
-  }
-
   @Test("q quits at once if nothing is unsent")
   func quit() {
     var model = Fixture.loaded()
@@ -282,14 +248,6 @@ struct UpdateTests {
     #expect(model.connection.secondsUntilRetry(at: model.now) == 9)
   }
 
-  @Test("Ages follow the clock")
-  func ages() {
-    var model = Fixture.loaded()
-    #expect(model.rows[2].contains("now"))
-    model.send(.tick(now: Fixture.now + 60_000))
-    #expect(model.rows[2].contains("1m"))
-  }
-
   @Test("^L and ^Z work everywhere", arguments: ["", "/", "c", "?", "jd", "\n", "\nc"])
   func everywhere(keys: String) {
     var model = Fixture.loaded()
@@ -303,13 +261,10 @@ struct UpdateTests {
   @Test("A click selects a post, a second one opens it, and one on a tab shows its list")
   func mouse() {
     var model = Fixture.loaded()
-    func press(_ row: Int, _ column: Int) -> Typed {
-      .key(.mouse(MouseEvent(kind: .press, position: Position(row: row, column: column))))
-    }
-    #expect(model.type(press(4, 10)) == [])
+    #expect(model.click(4, 10) == [])
     #expect(model.feed.list.selection == "p10")
-    #expect(model.type(press(4, 10)) == [.request(.open("p10"))])
-    #expect(model.type(press(0, 24)) == [.request(.close("p10")), .request(.follow(.top))])
+    #expect(model.click(4, 10) == [.request(.open("p10"))])
+    #expect(model.click(0, 24) == [.request(.close("p10")), .request(.follow(.top))])
   }
 
   @Test("Releasing the mouse button answers no question and hides no message")
@@ -322,13 +277,5 @@ struct UpdateTests {
     #expect(model.message != nil)
     model.type("jd", release)
     #expect(model.question != nil)
-  }
-
-  @Test("A paste into the list does nothing except show a message")
-  func pasteIntoList() {
-    var model = Fixture.loaded()
-    #expect(model.type(.paste("qdyjj")) == [])
-    #expect(model.feed.list.selection == "p12")
-    #expect(model.message != nil)
   }
 }

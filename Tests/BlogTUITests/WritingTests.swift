@@ -220,16 +220,6 @@ struct WritingTests {
     #expect(model.message?.text.string.contains("too long") == true)
   }
 
-  @Test("A refused comment waits while another one is typed")
-  func refusedCommentWhileTyping() {
-    var model = Fixture.opened()
-    model.type("c", "One", .enter, "c", "Two")
-    model.send(.blog(.failed(.comment("p11", commentID: "c4", text: "One"), reason: "no")))
-    #expect(model.openPost?.line.field.text == "Two")
-    #expect(model.type(.enter).last == .write(.comment("p11", text: "Two")))
-    #expect(model.openPost?.line.field.text == "One")
-  }
-
   @Test("A blank comment is not sent")
   func emptyComment() {
     var model = Fixture.opened()

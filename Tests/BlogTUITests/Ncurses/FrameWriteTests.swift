@@ -28,21 +28,20 @@ extension NcursesTerminalTests {
     arguments: ["xterm-256color", "screen-256color", "xterm", "vt220", "linux", "vt100"]
   )
   func oneWrite(type: String) throws {
-    let pseudo = try PseudoTerminal(type: type, width: 80, height: 24)
-    let terminal = try NcursesTerminal.open(Self.options, on: pseudo.device)
-    defer { terminal.close() }
-    for number in 0..<4 {
-      var screen = Screen(size: terminal.size)
-      for row in 0..<terminal.size.height {
-        screen.put(SafeText(untrusted: "row \(number)"), at: Position(row: row, column: row))
+    try withTerminal(type, width: 80, height: 24, options: Self.options) { pseudo, terminal in
+      for number in 0..<4 {
+        var screen = Screen(size: terminal.size)
+        for row in 0..<terminal.size.height {
+          screen.put(SafeText(untrusted: "row \(number)"), at: Position(row: row, column: row))
+        }
+        _ = pseudo.written()
+        let before = try writeCalls()
+        terminal.render(screen)
+        let calls = try writeCalls() - before
+        #expect(pseudo.written().contains("\(number)"))
+        // The first frame also hides the cursor, and clears the terminal.
+        if number > 0 { #expect(calls == 1) }
       }
-      _ = pseudo.written()
-      let before = try writeCalls()
-      terminal.render(screen)
-      let calls = try writeCalls() - before
-      #expect(pseudo.written().contains("\(number)"))
-      // The first frame also hides the cursor, and clears the terminal.
-      if number > 0 { #expect(calls == 1) }
     }
   }
 
@@ -55,61 +54,57 @@ extension NcursesTerminalTests {
 
   @Test("A frame is complete even if keys are waiting")
   func typeahead() throws {
-    let pseudo = try PseudoTerminal(width: 80, height: 24)
-    let terminal = try NcursesTerminal.open(Self.options, on: pseudo.device)
-    defer { terminal.close() }
-    terminal.render(page(terminal.size, 1))
-    pseudo.type("jjjj")
-    _ = pseudo.written()
-    terminal.render(page(terminal.size, 2))
-    let words = pseudo.written().components(separatedBy: "o2d").count - 1
-    #expect(words >= 24 * (80 / 6))
+    try withTerminal(width: 80, height: 24, options: Self.options) { pseudo, terminal in
+      terminal.render(page(terminal.size, 1))
+      pseudo.type("jjjj")
+      _ = pseudo.written()
+      terminal.render(page(terminal.size, 2))
+      let words = pseudo.written().components(separatedBy: "o2d").count - 1
+      #expect(words >= 24 * (80 / 6))
+    }
   }
 
   @Test("Opening only enters the alternate screen", arguments: ["xterm-256color", "tmux"])
   func openingIsUnseen(type: String) throws {
-    let pseudo = try PseudoTerminal(type: type)
-    let terminal = try NcursesTerminal.open(Self.options, on: pseudo.device)
-    defer { terminal.close() }
-    let opened = pseudo.written()
-    #expect(opened.components(separatedBy: "\u{1B}[?1049h").count == 2)
-    #expect(!opened.contains("\u{1B}[?1049l") && !opened.contains("\u{1B}[H"))
-    pseudo.type("j")
-    #expect(terminal.nextEvents(timeout: .seconds(5)) == [.key(.character("j"))])
-    #expect(pseudo.written() == "")
-    terminal.render(Screen(size: terminal.size))
-    #expect(pseudo.written().contains("\u{1B}[H\u{1B}["))
+    try withTerminal(type, options: Self.options) { pseudo, terminal in
+      let opened = pseudo.written()
+      #expect(opened.components(separatedBy: "\u{1B}[?1049h").count == 2)
+      #expect(!opened.contains("\u{1B}[?1049l") && !opened.contains("\u{1B}[H"))
+      pseudo.type("j")
+      #expect(terminal.nextEvents(timeout: .seconds(5)) == [.key(.character("j"))])
+      #expect(pseudo.written() == "")
+      terminal.render(Screen(size: terminal.size))
+      #expect(pseudo.written().contains("\u{1B}[H\u{1B}["))
+    }
   }
 
   @Test("The terminal's initialization string is sent", arguments: ["vt220", "linux", "vt100"])
   func preparation(type: String) throws {
-    let pseudo = try PseudoTerminal(type: type)
-    let terminal = try NcursesTerminal.open(Self.options, on: pseudo.device)
-    defer { terminal.close() }
-    #expect(pseudo.written().contains("\u{1B})0"))
+    try withTerminal(type, options: Self.options) { pseudo, terminal in
+      #expect(pseudo.written().contains("\u{1B})0"))
+    }
   }
 
   @Test("After a suspension, keys arrive and frames are single writes again")
   func resuming() throws {
-    let pseudo = try PseudoTerminal()
-    let terminal = try NcursesTerminal.open(Self.options, on: pseudo.device)
-    defer { terminal.close() }
-    terminal.render(page(terminal.size, 1))
-    let inside = pseudo.modes
-    terminal.withSuspendedScreen {}
-    _ = pseudo.written()
-    terminal.render(page(terminal.size, 1))
-    let entered = pseudo.written()
-    #expect(entered.contains("\u{1B}[?1049h") && entered.contains("w9o1d"))
-    #expect(pseudo.modes == inside)
-    pseudo.type("j")
-    #expect(terminal.nextEvents(timeout: .seconds(5)) == [.key(.character("j"))])
-    var screen = page(terminal.size, 1)
-    screen.put(SafeText(untrusted: "anew"), at: Position(row: 0, column: 0))
-    screen.put(SafeText(untrusted: "anew"), at: Position(row: 9, column: 0))
-    let before = try writeCalls()
-    terminal.render(screen)
-    #expect(try writeCalls() - before == 1)
-    #expect(pseudo.written().components(separatedBy: "anew").count == 3)
+    try withTerminal(options: Self.options) { pseudo, terminal in
+      terminal.render(page(terminal.size, 1))
+      let inside = pseudo.modes
+      terminal.withSuspendedScreen {}
+      _ = pseudo.written()
+      terminal.render(page(terminal.size, 1))
+      let entered = pseudo.written()
+      #expect(entered.contains("\u{1B}[?1049h") && entered.contains("w9o1d"))
+      #expect(pseudo.modes == inside)
+      pseudo.type("j")
+      #expect(terminal.nextEvents(timeout: .seconds(5)) == [.key(.character("j"))])
+      var screen = page(terminal.size, 1)
+      screen.put(SafeText(untrusted: "anew"), at: Position(row: 0, column: 0))
+      screen.put(SafeText(untrusted: "anew"), at: Position(row: 9, column: 0))
+      let before = try writeCalls()
+      terminal.render(screen)
+      #expect(try writeCalls() - before == 1)
+      #expect(pseudo.written().components(separatedBy: "anew").count == 3)
+    }
   }
 }

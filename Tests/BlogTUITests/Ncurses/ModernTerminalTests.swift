@@ -5,19 +5,6 @@ import Testing
 
 /// Extends the serialized suite: ncurses supports only one terminal at a time.
 extension NcursesTerminalTests {
-  private func withTerminal(
-    _ type: String,
-    width: UInt16 = 40,
-    height: UInt16 = 10,
-    _ options: TerminalOptions = TerminalOptions(usesOnlyASCII: true),
-    _ body: (PseudoTerminal, NcursesTerminal) throws -> Void
-  ) throws {
-    let pseudo = try PseudoTerminal(type: type, width: width, height: height)
-    let terminal = try NcursesTerminal.open(options, on: pseudo.device)
-    defer { terminal.close() }
-    try body(pseudo, terminal)
-  }
-
   @Test("Synchronized output is used only after the terminal reports support")
   func synchronizedOutput() throws {
     try withTerminal("xterm-256color") { pseudo, terminal in
@@ -58,9 +45,7 @@ extension NcursesTerminalTests {
       pseudo.type("\u{1B}[<0;301;5Mx")
       var keys: [KeyEvent] = []
       for _ in 0..<3 where keys.count < 2 {
-        keys += terminal.nextEvents(timeout: .seconds(5)).compactMap { event in
-          if case .key(let key) = event { key } else { nil }
-        }
+        keys += self.keys(terminal)
       }
       let position = Position(row: 4, column: 300)
       #expect(keys == [.mouse(MouseEvent(kind: .press, position: position)), .character("x")])
@@ -94,9 +79,7 @@ extension NcursesTerminalTests {
       pseudo.type("\u{1B}[200~qdd:q!\u{1B}[<0;1;1M\u{1B}[201~")
       var keys: [KeyEvent] = []
       for _ in 0..<3 where keys.isEmpty {
-        keys += terminal.nextEvents(timeout: .seconds(5)).compactMap { event in
-          if case .key(let key) = event { key } else { nil }
-        }
+        keys += self.keys(terminal)
       }
       #expect(keys.count == 1)
       guard case .paste(let text)? = keys.first else {

@@ -6,17 +6,22 @@ import Testing
 @Suite("NcursesTerminal", .serialized)
 @MainActor
 struct NcursesTerminalTests {
-  private func withTerminal(
-    _ options: TerminalOptions = TerminalOptions(usesOnlyASCII: true),
+  /// Runs the body with a terminal of a type, which it closes.
+  func withTerminal(
+    _ type: String = "xterm-256color",
+    width: UInt16 = 40,
+    height: UInt16 = 10,
+    options: TerminalOptions = TerminalOptions(usesOnlyASCII: true),
     _ body: (PseudoTerminal, NcursesTerminal) throws -> Void
   ) throws {
-    let pseudo = try PseudoTerminal()
+    let pseudo = try PseudoTerminal(type: type, width: width, height: height)
     let terminal = try NcursesTerminal.open(options, on: pseudo.device)
     defer { terminal.close() }
     try body(pseudo, terminal)
   }
 
-  private func keys(_ terminal: NcursesTerminal) -> [KeyEvent] {
+  /// The keys that come next.
+  func keys(_ terminal: NcursesTerminal) -> [KeyEvent] {
     terminal.nextEvents(timeout: .seconds(5)).compactMap { event in
       guard case .key(let key) = event else { return nil }
       return key
