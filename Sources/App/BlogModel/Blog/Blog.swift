@@ -626,15 +626,6 @@ package struct Blog: Sendable {
     paths.root.updateChildValues(values) { error, _ in completion(error) }
   }
 
-  private func finished(_ start: (@escaping Completion) -> Void) async throws {
-    try await withCheckedThrowingContinuation {
-      (continuation: CheckedContinuation<Void, any Error>) in
-      start { error in
-        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
-      }
-    }
-  }
-
   /// Reports a text that the blog does not take; returns whether it takes the text.
   private static func accepts(
     _ problem: BlogBounds.Problem?,

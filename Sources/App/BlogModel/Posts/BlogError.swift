@@ -33,3 +33,15 @@ package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Called when an operation is complete, with the error if it failed.
 package typealias BlogCompletion = @Sendable ((any Error)?) -> Void
+
+/// Starts an operation, and waits until it is complete.
+///
+/// - Throws: The error with which it has failed.
+func finished(_ start: (@escaping BlogCompletion) -> Void) async throws {
+  try await withCheckedThrowingContinuation {
+    (continuation: CheckedContinuation<Void, any Error>) in
+    start { error in
+      if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+    }
+  }
+}

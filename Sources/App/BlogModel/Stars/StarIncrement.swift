@@ -52,12 +52,7 @@ struct StarIncrement: Sendable {
   func set(_ isStarred: Bool, on id: PostID) async throws {
     guard let post = Post(try await paths.post(id).getData()) else { throw BlogError.notFound(id) }
     if post.stars.contains(uid) == isStarred { return }
-    try await withCheckedThrowingContinuation {
-      (continuation: CheckedContinuation<Void, any Error>) in
-      start(isStarred, on: id, owner: post.uid) { error in
-        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
-      }
-    }
+    try await finished { start(isStarred, on: id, owner: post.uid, completion: $0) }
   }
 
   /// The wanted state of the star on a post.

@@ -59,13 +59,7 @@ struct StarToggle: Sendable {
   ///
   /// - Throws: `BlogError.notFound` when there is no such post, or the database's error.
   func set(_ isStarred: Bool, on id: PostID) async throws {
-    try await withCheckedThrowingContinuation {
-      (continuation: CheckedContinuation<Void, any Error>) in
-      start(isStarred, on: id) { error in
-        if let error { continuation.resume(throwing: error) } else { continuation.resume() }
-      } completion: { _ in
-      }
-    }
+    try await finished { start(isStarred, on: id, settled: $0, completion: { _ in }) }
   }
 
   /// Makes the author's copy agree with the post about the user's star, after an intent was
