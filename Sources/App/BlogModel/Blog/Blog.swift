@@ -89,12 +89,8 @@ package struct Blog: Sendable {
 
   private func allPosts(_ feed: FeedKind) async throws -> [Post] {
     switch feed {
-    case .tag(let tag):
-      return try await posts(in: feed).filter {
-        TextMarks(of: $0.title, $0.body).tags.contains(tag)
-      }
+    case .tag, .bookmarks: return try await posts(in: feed).filter(feed.has)
     case .following: return try await followedPosts()
-    case .bookmarks: return try await posts(in: .bookmarks)
     case .recent, .top, .mine, .myTop, .author: break
     }
     let snapshot = try await paths.query(feed, of: me.uid).getData()

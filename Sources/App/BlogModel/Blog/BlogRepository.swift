@@ -315,17 +315,3 @@ extension QueryBound {
     return text + "," + JSONValue.string(key.text).text
   }
 }
-
-extension FeedKind {
-  /// The path from which the list is read for the given user.
-  func place(of uid: String) -> String {
-    switch self {
-    case .recent, .top: "/posts"
-    case .mine, .myTop: "/user-posts/\(uid)"
-    case .author(let author): "/user-posts/\(author)"
-    case .tag(let tag): "/tags/\(tag)"
-    case .following: "/following/\(uid)"
-    case .bookmarks: "/bookmarks/\(uid)"
-    }
-  }
-}

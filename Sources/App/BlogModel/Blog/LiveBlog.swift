@@ -57,13 +57,6 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       case .kept: false
       }
     }
-
-    fileprivate var asks: Bool {
-      switch self {
-      case .fixed: false
-      case .kept(let asks): asks
-      }
-    }
   }
 
   private struct OpenedPost {
@@ -191,7 +184,11 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       if !isFirst { handler?(.renamed(me)) }
     }
     guard isFirst else { return }
-    if name != nil { handler?(.named(me)) } else if naming.asks { handler?(.unnamed) }
+    if name != nil {
+      handler?(.named(me))
+    } else if case .kept(asks: true) = naming {
+      handler?(.unnamed)
+    }
   }
 
   private func connectionChanged(_ status: ConnectionStatus) {
@@ -296,23 +293,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     fail: @escaping @Sendable (any Error) -> Void
   ) -> any FeedSource {
     switch feed {
-    case .tag(let tag):
-      return IndexedFeed(
-        blog.paths.tag(tag),
-        in: blog.paths,
-        queue: queue,
-        accepts: { TextMarks(of: $0.title, $0.body).tags.contains(tag) },
-        tell: tell,
-        fail: fail
-      )
-    case .bookmarks:
-      return IndexedFeed(
-        blog.paths.bookmarks(of: me.uid),
-        in: blog.paths,
-        queue: queue,
-        tell: tell,
-        fail: fail
-      )
+    case .tag, .bookmarks:
+      return IndexedFeed(feed, of: me.uid, in: blog.paths, queue: queue, tell: tell, fail: fail)
     case .following:
       return PeopleFeed(followedBy: me.uid, blog.paths, queue: queue, tell: tell, fail: fail)
     case .recent, .top, .mine, .myTop, .author:
@@ -327,7 +309,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   }
 
   private func feedFailed(_ feed: FeedKind, with error: any Error) {
-    let reason = refusal.text(error, for: .read, at: feed.place(of: me.uid))
+    let place = blog.paths.place(of: feed, for: me.uid).pathText
+    let reason = refusal.text(error, for: .read, at: place)
     handler?(.feedFailed(feed, reason: reason))
   }
 

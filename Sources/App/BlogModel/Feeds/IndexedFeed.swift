@@ -37,8 +37,8 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
     var isPending = false
   }
 
-  private let place: DatabaseReference
-  private let accepts: @Sendable (Post) -> Bool
+  private let feed: FeedKind
+  private let uid: String
   private let paths: BlogPaths
   private let queue: DispatchQueue
   private let tell: @Sendable ([Post], FeedExtent) -> Void
@@ -50,15 +50,15 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
   private var isPublishing = false
 
   init(
-    _ place: DatabaseReference,
+    _ feed: FeedKind,
+    of uid: String,
     in paths: BlogPaths,
     queue: DispatchQueue,
-    accepts: @escaping @Sendable (Post) -> Bool = { _ in true },
     tell: @escaping @Sendable ([Post], FeedExtent) -> Void,
     fail: @escaping @Sendable (any Error) -> Void
   ) {
-    self.place = place
-    self.accepts = accepts
+    self.feed = feed
+    self.uid = uid
     self.paths = paths
     self.queue = queue
     self.tell = tell
@@ -67,7 +67,7 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
 
   func start() {
     let index = FollowedFeed(
-      place.queryOrderedByKey(),
+      paths.list(feed, of: uid),
       isByStars: false,
       isIndex: true,
       bounds: Self.bounds,
@@ -122,8 +122,7 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
 
   private func take(_ snapshot: DataSnapshot?, at key: PostID) {
     guard entries[key] != nil else { return }
-    // An entry in the index may be out of date.
-    entries[key]?.post = snapshot.flatMap(Post.init).flatMap { accepts($0) ? $0 : nil }
+    entries[key]?.post = snapshot.flatMap(Post.init).flatMap { feed.has($0) ? $0 : nil }
     entries[key]?.isPending = snapshot?.metadata.hasPendingWrites == true
     entries[key]?.isKnown = true
     publish()

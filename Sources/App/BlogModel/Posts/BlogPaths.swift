@@ -21,38 +21,36 @@ package struct BlogPaths: Sendable {
   package func post(_ id: PostID) -> DatabaseReference { posts.child(of: ChildKey(id)) }
 
   /// The copies of one person's posts by key.
-  package func posts(of uid: String) -> DatabaseReference {
-    root.child("user-posts").child(of: ChildKey(uid))
-  }
+  package func posts(of uid: String) -> DatabaseReference { place(.userPosts, uid) }
 
   /// The comments on a post by key.
-  package func comments(on post: PostID) -> DatabaseReference {
-    allComments.child(of: ChildKey(post))
-  }
+  package func comments(on post: PostID) -> DatabaseReference { place(.postComments, post) }
 
   /// All comments, by post and key.
   package var allComments: DatabaseReference { root.child("post-comments") }
 
   /// The record of a person.
-  package func user(_ uid: String) -> DatabaseReference {
-    root.child("users").child(of: ChildKey(uid))
-  }
+  package func user(_ uid: String) -> DatabaseReference { place("users", uid) }
 
-  /// A whole list in ascending order: the post displayed first comes last.
+  /// Where a list of a person is stored.
   ///
   /// The posts with a tag and those of followed people are stored elsewhere; their lists only name
   /// them.
-  package func list(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
+  func place(of feed: FeedKind, for uid: String) -> DatabaseReference {
     switch feed {
-    case .recent: posts.queryOrderedByKey()
-    case .top: posts.queryOrdered(byChild: "starCount")
-    case .mine: posts(of: uid).queryOrderedByKey()
-    case .myTop: posts(of: uid).queryOrdered(byChild: "starCount")
-    case .author(let author): posts(of: author).queryOrderedByKey()
-    case .tag(let tag): self.tag(tag).queryOrderedByKey()
-    case .following: following(by: uid).queryOrderedByKey()
-    case .bookmarks: bookmarks(of: uid).queryOrderedByKey()
+    case .recent, .top: posts
+    case .mine, .myTop: posts(of: uid)
+    case .author(let author): posts(of: author)
+    case .tag(let tag): place(.tags, tag)
+    case .following: following(by: uid)
+    case .bookmarks: bookmarks(of: uid)
     }
+  }
+
+  /// A whole list in ascending order: the post displayed first comes last.
+  package func list(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
+    let place = place(of: feed, for: uid)
+    return feed.isByStars ? place.queryOrdered(byChild: "starCount") : place.queryOrderedByKey()
   }
 
   /// All posts of a list, ordered by key whatever the order of the list.
@@ -61,40 +59,24 @@ package struct BlogPaths: Sendable {
   package func all(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
     switch feed {
     case .recent, .top, .tag, .following, .bookmarks: posts.queryOrderedByKey()
-    case .mine, .myTop: posts(of: uid).queryOrderedByKey()
-    case .author(let author): posts(of: author).queryOrderedByKey()
+    case .mine, .myTop, .author: place(of: feed, for: uid).queryOrderedByKey()
     }
   }
 
-  /// The posts with a tag: their keys and authors.
-  package func tag(_ tag: String) -> DatabaseReference {
-    root.child(of: .tags).child(of: ChildKey(tag))
-  }
-
   /// The identifiers of the people a person follows.
-  package func following(by uid: String) -> DatabaseReference {
-    root.child("following").child(of: ChildKey(uid))
-  }
+  package func following(by uid: String) -> DatabaseReference { place("following", uid) }
 
   /// The identifiers of the people whom a person has muted.
-  package func muted(by uid: String) -> DatabaseReference {
-    root.child("muted").child(of: ChildKey(uid))
-  }
+  package func muted(by uid: String) -> DatabaseReference { place("muted", uid) }
 
   /// The identifiers of the people who may not comment on a person's posts.
-  package func blocked(by uid: String) -> DatabaseReference {
-    root.child("blocked").child(of: ChildKey(uid))
-  }
+  package func blocked(by uid: String) -> DatabaseReference { place("blocked", uid) }
 
   /// The keys of the posts that a person has marked.
-  package func bookmarks(of uid: String) -> DatabaseReference {
-    root.child("bookmarks").child(of: ChildKey(uid))
-  }
+  package func bookmarks(of uid: String) -> DatabaseReference { place("bookmarks", uid) }
 
   /// The searches that a person has saved.
-  package func searches(of uid: String) -> DatabaseReference {
-    root.child("searches").child(of: ChildKey(uid))
-  }
+  package func searches(of uid: String) -> DatabaseReference { place("searches", uid) }
 
   /// The query of the first page of a list, in ascending order.
   package func query(_ feed: FeedKind, of uid: String) -> DatabaseQuery {
@@ -108,31 +90,25 @@ package struct BlogPaths: Sendable {
   package var people: DatabaseReference { root.child("presence") }
 
   /// What one person reads, by terminal.
-  package func reading(of uid: String) -> DatabaseReference {
-    root.child("reading").child(of: ChildKey(uid))
-  }
+  package func reading(of uid: String) -> DatabaseReference { place("reading", uid) }
 
   /// The people who are writing a comment on a post.
-  package func typing(on post: PostID) -> DatabaseReference {
-    root.child("typing").child(of: ChildKey(post))
-  }
+  package func typing(on post: PostID) -> DatabaseReference { place("typing", post) }
 
   /// The read state of a person.
-  package func seen(by uid: String) -> DatabaseReference {
-    root.child("seen").child(of: ChildKey(uid))
-  }
+  package func seen(by uid: String) -> DatabaseReference { place("seen", uid) }
 
   /// The replies to one person's comments: the key of each reply and the post it is on.
-  package func replies(to uid: String) -> DatabaseReference {
-    root.child(of: .replies).child(of: ChildKey(uid))
-  }
+  package func replies(to uid: String) -> DatabaseReference { place(.replies, uid) }
 
   /// The mentions of a name: the key of each post or comment, and its post.
   ///
   /// - Parameter name: A name as ``TextMarks/key(ofName:)`` makes it.
   /// - Returns: The location.
-  package func mentions(of name: String) -> DatabaseReference {
-    root.child(of: .mentions).child(of: ChildKey(name))
+  package func mentions(of name: String) -> DatabaseReference { place(.mentions, name) }
+
+  private func place(_ list: ChildKey, _ key: String) -> DatabaseReference {
+    root.child(of: list).child(of: ChildKey(key))
   }
 
   /// How many posts a page of a list has.
@@ -167,6 +143,12 @@ package enum FeedKind: Hashable, Sendable, Codable {
     case .author, .bookmarks: false
     case .recent, .top, .mine, .myTop, .tag, .following: true
     }
+  }
+
+  /// Whether a post that the index of the list names belongs there; an index may be out of date.
+  func has(_ post: Post) -> Bool {
+    guard case .tag(let tag) = self else { return true }
+    return TextMarks(of: post.title, post.body).tags.contains(tag)
   }
 
   /// The list with this name, as commands use it; nil if there is none.
