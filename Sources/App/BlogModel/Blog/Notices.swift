@@ -33,7 +33,7 @@ final class NoticeWatch: @unchecked Sendable {
 
   private let paths: BlogPaths
   private var me: Author
-  private let queue: DispatchQueue
+  private let burst: Burst
   private let now: @Sendable () -> Int64
   private let tell: @Sendable (BlogEvent) -> Void
   private let posts: DatabaseQuery
@@ -47,7 +47,6 @@ final class NoticeWatch: @unchecked Sendable {
   private var knownStars: [PostID: Double] = [:]
   private var watched: [PostID: WatchedPost] = [:]
   private var addressed: [AddressedNotices] = []
-  private var isPublishing = false
   /// The entries already announced, so that a reply that is also a comment is not announced twice.
   private var rung: Set<String> = []
   private var told: [NoticeEntry]?
@@ -61,7 +60,7 @@ final class NoticeWatch: @unchecked Sendable {
   ) {
     self.paths = paths
     self.me = me
-    self.queue = queue
+    burst = Burst(on: queue)
     self.now = now
     self.tell = tell
     posts = paths.posts(of: me.uid).queryOrderedByKey().queryLimited(toLast: Self.length)
@@ -201,12 +200,7 @@ final class NoticeWatch: @unchecked Sendable {
 
   /// Reports all entries once everything is known, after the current burst of events.
   private func publish() {
-    guard !isPublishing else { return }
-    isPublishing = true
-    queue.async { [weak self] in
-      self?.isPublishing = false
-      self?.publishNow()
-    }
+    burst.end { [weak self] in self?.publishNow() }
   }
 
   private func publishNow() {

@@ -62,7 +62,7 @@ package struct SavedSearch: Hashable, Sendable, Codable {
   package static let slots = (0..<limit).map { $0 < 10 ? "s0\($0)" : "s\($0)" }
 }
 
-// Safety: all state is accessed only on `queue`, the callback queue of the database.
+// Safety: all state is accessed only on the callback queue of the database.
 /// Watches what the account keeps for itself.
 final class OwnListsWatch: @unchecked Sendable {
   /// How many muted or blocked people, or bookmarks, are reported.
@@ -71,11 +71,10 @@ final class OwnListsWatch: @unchecked Sendable {
   private typealias Adopt = (inout OwnLists, DataSnapshot) -> Void
 
   private let places: [(adopt: Adopt, query: DatabaseQuery)]
-  private let queue: DispatchQueue
+  private let burst: Burst
   private let tell: @Sendable (BlogEvent) -> Void
   private var handles: [DatabaseHandle] = []
   private var lists = OwnLists()
-  private var isPublishing = false
 
   init(
     _ paths: BlogPaths,
@@ -101,7 +100,7 @@ final class OwnListsWatch: @unchecked Sendable {
         }, query(paths.searches(of: uid), UInt(SavedSearch.limit))
       ),
     ]
-    self.queue = queue
+    burst = Burst(on: queue)
     self.tell = tell
   }
 
@@ -125,12 +124,9 @@ final class OwnListsWatch: @unchecked Sendable {
 
   /// Reports all lists after the current burst of events.
   private func publish() {
-    guard !isPublishing else { return }
-    isPublishing = true
-    queue.async { [weak self] in
-      guard let self else { return }
-      isPublishing = false
-      if !handles.isEmpty { tell(.ownLists(lists)) }
+    burst.end { [weak self] in
+      guard let self, !handles.isEmpty else { return }
+      tell(.ownLists(lists))
     }
   }
 }

@@ -91,11 +91,11 @@ final class ReadingShare: @unchecked Sendable {
   }
 }
 
-// Safety: all state is accessed only on `queue`, the callback queue of the database.
+// Safety: all state is accessed only on the callback queue of the database.
 /// Watches what the people who are here read, while somebody looks at it.
 final class ReadingWatch: @unchecked Sendable {
   private let paths: BlogPaths
-  private let queue: DispatchQueue
+  private let burst: Burst
   private let title: (PostID) -> String?
   private let tell: @Sendable ([ReadingPlace]) -> Void
   private var isOn = false
@@ -104,7 +104,6 @@ final class ReadingWatch: @unchecked Sendable {
   private var places: [String: [(id: String, post: PostID?)]] = [:]
   /// The titles of posts that are in no list here; empty until they are known.
   private var titles: [PostID: String] = [:]
-  private var isPublishing = false
 
   init(
     _ paths: BlogPaths,
@@ -113,7 +112,7 @@ final class ReadingWatch: @unchecked Sendable {
     tell: @escaping @Sendable ([ReadingPlace]) -> Void
   ) {
     self.paths = paths
-    self.queue = queue
+    burst = Burst(on: queue)
     self.title = title
     self.tell = tell
   }
@@ -146,12 +145,9 @@ final class ReadingWatch: @unchecked Sendable {
 
   /// Reports everything after the current burst of events.
   private func publish() {
-    guard isOn, !isPublishing else { return }
-    isPublishing = true
-    queue.async { [weak self] in
-      guard let self else { return }
-      isPublishing = false
-      guard isOn else { return }
+    guard isOn else { return }
+    burst.end { [weak self] in
+      guard let self, isOn else { return }
       tell(
         places.values.joined().map { id, post in
           ReadingPlace(id: id, post: post, title: post.flatMap(shownTitle))

@@ -2,7 +2,7 @@ internal import Dispatch
 internal import RealtimeCore
 internal import RealtimeDatabase
 
-// Safety: all state is accessed only on `queue`, the callback queue of the database.
+// Safety: all state is accessed only on the callback queue of the database.
 /// A list as a reader scrolls it: adjacent pages around the reader's position.
 ///
 /// At first there is one page, the highest posts. More pages are loaded, by one query each, when
@@ -28,7 +28,7 @@ final class FollowedFeed: @unchecked Sendable {
   private let isIndex: Bool
   private let bounds: Bounds
   private let order: Index
-  private let queue: DispatchQueue
+  private let burst: Burst
   private let tell: @Sendable ([FeedEntry], FeedExtent) -> Void
   private let fail: @Sendable (any Error) -> Void
 
@@ -37,7 +37,6 @@ final class FollowedFeed: @unchecked Sendable {
   private var lastToken = 0
   /// The post the reader is at, and its position when that was reported.
   private var anchor: (id: String, position: IndexEntry)?
-  private var isPublishing = false
   /// The last report.
   private var told: (entries: [FeedEntry], extent: FeedExtent)?
 
@@ -55,7 +54,7 @@ final class FollowedFeed: @unchecked Sendable {
     self.isIndex = isIndex
     self.bounds = bounds
     order = list.query.index
-    self.queue = queue
+    burst = Burst(on: queue)
     self.tell = tell
     self.fail = fail
   }
@@ -228,12 +227,7 @@ final class FollowedFeed: @unchecked Sendable {
 
   /// Reports once after each burst of events.
   private func publishSoon() {
-    guard !isPublishing else { return }
-    isPublishing = true
-    queue.async { [weak self] in
-      self?.isPublishing = false
-      self?.publish(onlyChange: true)
-    }
+    burst.end { [weak self] in self?.publish(onlyChange: true) }
   }
 
   /// Reports the current list.

@@ -20,6 +20,28 @@ extension FollowedFeed: FeedSource {
   func post(_ id: PostID) -> Post? { entry(id)?.post }
 }
 
+// Safety: all state is accessed only on `queue`.
+/// Reports once after a burst of events, however many of them ask for it.
+final class Burst: @unchecked Sendable {
+  private let queue: DispatchQueue
+  private var isWaiting = false
+
+  /// - Parameter queue: The queue on which the events arrive.
+  init(on queue: DispatchQueue) {
+    self.queue = queue
+  }
+
+  /// Calls a closure after the current burst, unless one is waiting already.
+  func end(_ report: @escaping @Sendable () -> Void) {
+    guard !isWaiting else { return }
+    isWaiting = true
+    queue.async { [self] in
+      isWaiting = false
+      report()
+    }
+  }
+}
+
 // Safety: all state is accessed only on `queue`, the callback queue of the database.
 /// The posts that an index names, such as those with a tag: the index is loaded in pages like any
 /// list, with one observer for each post that those pages name.
@@ -41,13 +63,13 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
   private let uid: String
   private let paths: BlogPaths
   private let queue: DispatchQueue
+  private let burst: Burst
   private let tell: @Sendable ([Post], FeedExtent) -> Void
   private let fail: @Sendable (any Error) -> Void
   private var index: FollowedFeed?
   /// The keys that the index reported, newest first, and the loaded extent of the index.
   private var told: (keys: [PostID], extent: FeedExtent)?
   private var entries: [PostID: Entry] = [:]
-  private var isPublishing = false
 
   init(
     _ feed: FeedKind,
@@ -61,6 +83,7 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
     self.uid = uid
     self.paths = paths
     self.queue = queue
+    burst = Burst(on: queue)
     self.tell = tell
     self.fail = fail
   }
@@ -132,12 +155,8 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
 
   /// Reports the list after the current burst of events, once all posts are known.
   func publish() {
-    guard !isPublishing else { return }
-    isPublishing = true
-    queue.async { [weak self] in
-      guard let self else { return }
-      isPublishing = false
-      guard index != nil, let told, entries.values.allSatisfy(\.isKnown) else { return }
+    burst.end { [weak self] in
+      guard let self, index != nil, let told, entries.values.allSatisfy(\.isKnown) else { return }
       let pending = entries.filter { $0.value.isPending && $0.value.post != nil }.map(\.key)
       let extent = FeedExtent(
         hasOlder: told.extent.hasOlder,

@@ -30,13 +30,13 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
   private let uid: String
   private let paths: BlogPaths
   private let queue: DispatchQueue
+  private let burst: Burst
   private let tell: @Sendable ([Post], FeedExtent) -> Void
   private let fail: @Sendable (any Error) -> Void
   private let index: DatabaseQuery
   private var handle: DatabaseHandle?
   private var isKnown = false
   private var persons: [String: Person] = [:]
-  private var isPublishing = false
 
   init(
     followedBy uid: String,
@@ -48,6 +48,7 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
     self.uid = uid
     self.paths = paths
     self.queue = queue
+    burst = Burst(on: queue)
     self.tell = tell
     self.fail = fail
     index = paths.following(by: uid).queryOrderedByKey().queryLimited(toLast: Self.people)
@@ -116,12 +117,9 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
 
   /// Reports the list after the current burst of events, once all people's lists are known.
   func publish() {
-    guard !isPublishing else { return }
-    isPublishing = true
-    queue.async { [weak self] in
-      guard let self else { return }
-      isPublishing = false
-      guard handle != nil, isKnown, persons.values.allSatisfy({ $0.entries != nil }) else { return }
+    burst.end { [weak self] in
+      guard let self, handle != nil, isKnown, persons.values.allSatisfy({ $0.entries != nil })
+      else { return }
       let (posts, extent) = merged
       tell(posts, extent)
     }
