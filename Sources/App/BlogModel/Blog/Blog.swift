@@ -435,37 +435,12 @@ package struct Blog: Sendable {
   ) {
     guard Self.accepts(BlogBounds.problem(title: title, body: body), or: completion) else { return }
     let post = Post(id: id, uid: me.uid, author: me.name, title: title, body: body)
-    var values: [String: Any] = [
+    let values: [String: Any] = [
       "posts/\(id)": post.storedValue,
       "user-posts/\(me.uid)/\(id)": post.storedValue,
       "users/\(me.uid)/username": me.name,
     ]
-    lead(to: BlogTrace.all(of: post), in: &values)
-    update(values, completion: completion)
-  }
-
-  /// Adds the traces of a post or comment to the update that writes it.
-  private func lead(
-    to traces: [BlogTrace],
-    without old: [BlogTrace] = [],
-    in values: inout [String: Any]
-  ) {
-    let gone = Set(old).subtracting(traces)
-    for (path, value) in gone.changes(false).merging(traces.changes(true), uniquingKeysWith: { $1 })
-    {
-      values[path] = value ?? NSNull()
-    }
-  }
-
-  /// Removes the traces of a deleted post or comment.
-  ///
-  /// A trace that cannot be removed leads nowhere and does no harm. This is an update of its own,
-  /// so that rules that do not know replies, mentions and tags cannot prevent a deletion.
-  private func removeTraces(_ traces: [BlogTrace]) {
-    guard !traces.isEmpty else { return }
-    var values: [String: Any] = [:]
-    lead(to: [], without: traces, in: &values)
-    update(values) { _ in }
+    update(values, leading: BlogTrace.all(of: post), completion: completion)
   }
 
   /// Makes the key of a comment, which comes after that of the comment it answers.
@@ -492,11 +467,11 @@ package struct Blog: Sendable {
   ) {
     guard Self.accepts(BlogBounds.problem(comment: text), or: completion) else { return }
     let new = Comment(id: comment, uid: me.uid, author: me.name, text: text, parent: parent?.id)
-    var values: [String: Any] = [
+    let values: [String: Any] = [
       "post-comments/\(id)/\(comment)": new.storedValue, "users/\(me.uid)/username": me.name,
     ]
-    lead(to: BlogTrace.all(of: new, on: id, answering: parent), in: &values)
-    update(values, completion: completion)
+    let traces = BlogTrace.all(of: new, on: id, answering: parent)
+    update(values, leading: traces, completion: completion)
   }
 
   /// Stars or unstars a post that is known to exist; the change is visible at once.
@@ -541,15 +516,15 @@ package struct Blog: Sendable {
   ) {
     guard Self.accepts(BlogBounds.problem(title: title, body: body), or: completion) else { return }
     let checked = whole(or: BlogError.notFound(id), completion)
-    var values: [String: Any] = [
+    let values: [String: Any] = [
       "posts/\(id)/title": title,
       "posts/\(id)/body": body,
       "user-posts/\(me.uid)/\(id)/title": title,
       "user-posts/\(me.uid)/\(id)/body": body,
     ]
     let new = Post(id: id, uid: me.uid, author: me.name, title: title, body: body)
-    lead(to: BlogTrace.all(of: new), without: old.map(BlogTrace.all) ?? [], in: &values)
-    update(values) { [fragments] error in
+    let before = old.map(BlogTrace.all) ?? []
+    update(values, leading: BlogTrace.all(of: new), without: before) { [fragments] error in
       if let error { return completion(error) }
       fragments.check(id, completion: checked)
     }
@@ -580,11 +555,11 @@ package struct Blog: Sendable {
   ) {
     guard Self.accepts(BlogBounds.problem(comment: text), or: completion) else { return }
     let checked = whole(or: BlogError.commentNotFound(comment), completion)
-    var values: [String: Any] = ["post-comments/\(id)/\(comment)/text": text]
+    let values: [String: Any] = ["post-comments/\(id)/\(comment)/text": text]
     let new = Comment(id: comment, uid: me.uid, author: me.name, text: text)
     let before = old.map { BlogTrace.all(of: $0, on: id, answering: nil) } ?? []
-    lead(to: BlogTrace.all(of: new, on: id, answering: nil), without: before, in: &values)
-    update(values) { [fragments] error in
+    let traces = BlogTrace.all(of: new, on: id, answering: nil)
+    update(values, leading: traces, without: before) { [fragments] error in
       if let error { return completion(error) }
       fragments.check(comment, on: id, completion: checked)
     }
@@ -601,7 +576,9 @@ package struct Blog: Sendable {
     completion: @escaping Completion
   ) {
     let done: Completion = { error in
-      if error == nil { removeTraces(traces) }
+      // A trace that cannot be removed leads nowhere and does no harm. This is an update of its own,
+      // so that rules that do not know replies, mentions and tags cannot prevent a deletion.
+      if error == nil, !traces.isEmpty { update([:], without: traces) { _ in } }
       completion(error)
     }
     let removal: @Sendable () -> [String: Any] = {
@@ -618,7 +595,16 @@ package struct Blog: Sendable {
   /// Called when the server has acknowledged or refused a write.
   package typealias Completion = BlogCompletion
 
-  private func update(_ values: [String: Any], completion: @escaping Completion) {
+  /// Sends an update, with the traces of what it writes and without those that this replaces.
+  private func update(
+    _ values: [String: Any],
+    leading traces: [BlogTrace] = [],
+    without old: [BlogTrace] = [],
+    completion: @escaping Completion
+  ) {
+    var values = values
+    for trace in Set(old).subtracting(traces) { values[trace.place] = NSNull() }
+    for trace in traces { values[trace.place] = trace.stored }
     paths.root.updateChildValues(values) { error, _ in completion(error) }
   }
 

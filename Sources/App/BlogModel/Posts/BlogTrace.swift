@@ -24,7 +24,7 @@ package struct BlogTrace: Hashable, Sendable {
   /// The author of the post or comment; nil in an entry by an earlier version, which did not say.
   let sender: String?
   /// The key of the entry.
-  private let place: ChildKey
+  private let entry: ChildKey
 
   /// Makes an entry that leads to a post or comment by somebody.
   ///
@@ -36,18 +36,18 @@ package struct BlogTrace: Hashable, Sendable {
     self.post = post
     self.sender = sender
     switch kind {
-    case .tag: place = ChildKey(key)
+    case .tag: entry = ChildKey(key)
     case .reply, .mention:
       let end = key.utf8.last.map { Character(Unicode.Scalar($0)) } ?? "-"
       let isUsual = end.isASCII && (end.isLetter || end.isNumber || end == "_")
-      place = ChildKey("\(sender)~\(isUsual ? end : "-")")
+      entry = ChildKey("\(sender)~\(isUsual ? end : "-")")
     }
   }
 
   /// Reads an entry from the list that contains it; nil if the value is not an entry.
   private init?(_ kind: Kind, at place: ChildKey, _ value: Node) {
     self.kind = kind
-    self.place = place
+    entry = place
     let text = Self.key(value)
     if case .tag = kind {
       guard let text else { return nil }
@@ -74,7 +74,7 @@ package struct BlogTrace: Hashable, Sendable {
   }
 
   /// The stored value.
-  fileprivate var stored: Any {
+  var stored: Any {
     guard let sender else { return post }
     switch kind {
     case .tag: return sender
@@ -82,12 +82,15 @@ package struct BlogTrace: Hashable, Sendable {
     }
   }
 
+  /// The path of the entry as an update has it.
+  var place: String { path.keys.map(\.text).joined(separator: "/") }
+
   /// The path of the entry.
   var path: Path {
     switch kind {
-    case .reply(let uid): Path([.replies, ChildKey(uid), place])
-    case .mention(let name): Path([.mentions, ChildKey(name), place])
-    case .tag(let tag): Path([.tags, ChildKey(tag), place])
+    case .reply(let uid): Path([.replies, ChildKey(uid), entry])
+    case .mention(let name): Path([.mentions, ChildKey(name), entry])
+    case .tag(let tag): Path([.tags, ChildKey(tag), entry])
     }
   }
 
@@ -186,15 +189,5 @@ extension Sequence where Element == BlogTrace {
       return (trace: trace, order: (ranks[trace.sender] ?? 0, age))
     }
     return ranked.sorted { $0.order < $1.order }.prefix(count).map { $0.trace }
-  }
-
-  /// The changes of an update that adds or removes the entries.
-  func changes(_ areThere: Bool) -> [String: Any?] {
-    var changes: [String: Any?] = [:]
-    for trace in self {
-      let path = trace.path.keys.map(\.text).joined(separator: "/")
-      changes.updateValue(areThere ? trace.stored : nil, forKey: path)
-    }
-    return changes
   }
 }
