@@ -117,7 +117,7 @@ struct BlogRepairTests {
   }
 
   private func check(_ database: Database) async throws -> BlogCheck {
-    BlogCheck(try await database.reference().getData())
+    BlogCheck(try await database.reference().getData().node)
   }
 
   /// Repairs until no more faults are found, as the command does.

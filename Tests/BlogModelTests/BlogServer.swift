@@ -167,7 +167,7 @@ final class BlogServer: Sendable {
 
   /// The result of checking the whole blog.
   func check() async throws -> BlogCheck {
-    BlogCheck(try await database().reference().getData())
+    BlogCheck(try await database().reference().getData().node)
   }
 }
 

@@ -14,17 +14,6 @@ package struct BlogCheck: Sendable {
   /// Harmless remnants of posts and comments that are gone or have changed.
   package private(set) var leftovers: [BlogFault] = []
 
-  /// Checks a whole blog.
-  ///
-  /// In a correct blog, each post and its copy have the right star count and agree in every field,
-  /// every copy belongs to a post, and every comment is on a post that exists.
-  ///
-  /// - Parameter root: The data of the whole database.
-  /// - Complexity: O(size)
-  package init(_ root: DataSnapshot) {
-    self.init(root.node)
-  }
-
   /// Checks as much of a blog as the reader is allowed to read.
   ///
   /// Rules may hide what others have read from everyone but administrators, and thereby forbid
@@ -34,7 +23,7 @@ package struct BlogCheck: Sendable {
   /// - Throws: `DatabaseError` when the database cannot be read.
   package init(reading root: DatabaseReference) async throws {
     do {
-      self.init(try await root.getData())
+      self.init(try await root.getData().node)
     } catch let error as DatabaseError where error.kind == .permissionDenied {
       var node = Node.empty
       for key in [ChildKey.posts, .userPosts, .postComments] {
@@ -44,7 +33,10 @@ package struct BlogCheck: Sendable {
     }
   }
 
-  /// Checks a whole blog, as ``init(_:)`` of a snapshot does.
+  /// Checks a whole blog.
+  ///
+  /// In a correct blog, each post and its copy have the right star count and agree in every field,
+  /// every copy belongs to a post, and every comment is on a post that exists.
   ///
   /// - Parameter node: The data of the whole database.
   /// - Complexity: O(size)
