@@ -512,7 +512,7 @@ package struct NoticeEntry: Hashable, Sendable, Identifiable, Codable {
       post: post,
       title: title,
       comment: comment.id,
-      author: Author(uid: comment.uid, name: comment.author),
+      author: comment.writer,
       text: String(comment.text.prefix(Self.textLimit)),
       at: comment.createdAt
     )
@@ -524,7 +524,7 @@ package struct NoticeEntry: Hashable, Sendable, Identifiable, Codable {
       kind: .mention,
       post: post.id,
       title: post.title,
-      author: Author(uid: post.uid, name: post.author),
+      author: post.writer,
       text: String(post.body.prefix(Self.textLimit)),
       at: post.createdAt
     )

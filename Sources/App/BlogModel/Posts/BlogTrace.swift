@@ -103,14 +103,11 @@ package struct BlogTrace: Hashable, Sendable {
 
   /// Whether the target confirms the entry.
   func isRight(about target: Node) -> Bool {
-    func text(_ key: ChildKey) -> String {
-      if case .string(let text)? = target[key].leafValue { text } else { "" }
-    }
     if target.isEmpty { return false }
-    if let sender, text(.uid) != sender { return false }
-    let marks = TextMarks(of: text(.title), text(.body), text(.commentText))
+    if let sender, target.text(.uid) != sender { return false }
+    let marks = TextMarks(of: target.text(.title), target.text(.body), target.text(.commentText))
     switch kind {
-    case .reply: return !text(.parent).isEmpty
+    case .reply: return !target.text(.parent).isEmpty
     case .mention(let name): return marks.mentions.contains(name)
     case .tag(let tag): return marks.tags.contains(tag)
     }

@@ -1,4 +1,4 @@
-internal import RealtimeCore
+package import RealtimeCore
 package import RealtimeDatabase
 
 /// The key of a post, which also encodes when it was created.
@@ -166,6 +166,9 @@ extension Comment: Codable {
 }
 
 extension Post {
+  /// Who wrote it, by the name at the time of writing.
+  package var writer: Author { Author(uid: uid, name: author) }
+
   /// Reads a post; nil if there is none.
   ///
   /// Other clients may have written anything: a field that is missing or has the wrong type counts
@@ -195,12 +198,20 @@ extension Post {
 }
 
 extension Comment {
+  /// Who wrote it, by the name at the time of writing.
+  package var writer: Author { Author(uid: uid, name: author) }
+
   /// Reads a comment; nil if there is none.
   package init?(_ snapshot: DataSnapshot) {
-    guard let children = snapshot.node.children else { return nil }
-    key = Key(snapshot.key)
+    self.init(snapshot.key, from: snapshot.node)
+  }
+
+  /// Reads the comment with a key; nil if there is none.
+  package init?(_ id: String, from node: Node) {
+    guard let children = node.children else { return nil }
+    key = Key(id)
     fields = children.map
-    created = PushID.time(of: snapshot.key) ?? .min
+    created = PushID.time(of: id) ?? .min
   }
 
   /// The comment as it is stored.
@@ -213,7 +224,7 @@ extension Comment {
 
 extension Node {
   /// The string of a child; empty if it is not a string.
-  fileprivate func text(_ key: ChildKey) -> String {
+  package func text(_ key: ChildKey) -> String {
     if case .string(let text)? = self[key].leafValue { text } else { "" }
   }
 }
