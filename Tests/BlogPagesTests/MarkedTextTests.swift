@@ -38,8 +38,9 @@ struct MarkedTextTests {
     let source = "# Tea\n**Good** [tea](https://a.example/b) is `<b>`\u{202E}\n- one"
     #expect(MarkedText.line(source, limit: 80) == "Tea Good tea is <b>\u{202E} • one")
     #expect(MarkedText.line(source, limit: 8) == "Tea Good…")
-    let html = HTML.element("p", content: MarkedText.line(source, limit: 80)).text
-    #expect(html.contains("Tea Good tea is &lt;b&gt; • one"), "\(html)")
+    var html = HTML()
+    html.element("p", content: MarkedText.line(source, limit: 80))
+    #expect(html.text.contains("Tea Good tea is &lt;b&gt; • one"), "\(html.text)")
   }
 
   @Test(

@@ -23,6 +23,18 @@ struct HTML: Sendable {
     text += "/>"
   }
 
+  /// Appends an element with text content, and attributes like those of ``void(_:attributes:)``.
+  mutating func element(
+    _ name: StaticString,
+    attributes: KeyValuePairs<StaticString, String> = [:],
+    content: String
+  ) {
+    start(name, attributes: attributes)
+    text += ">"
+    put(content)
+    text += "</\(name)>"
+  }
+
   private mutating func start(
     _ name: StaticString,
     attributes: KeyValuePairs<StaticString, String>
@@ -49,25 +61,6 @@ struct HTML: Sendable {
     case "'": text += "&#39;"
     default: if PlainText.isShown(scalar) { text.unicodeScalars.append(scalar) }
     }
-  }
-
-  /// An element with text content and no attributes.
-  static func element(_ name: StaticString, content: String) -> HTML {
-    element(name, attributes: [:], content: content)
-  }
-
-  /// An element with text content.
-  static func element(
-    _ name: StaticString,
-    attributes: KeyValuePairs<StaticString, String>,
-    content: String
-  ) -> HTML {
-    var html = HTML()
-    html.start(name, attributes: attributes)
-    html.text += ">"
-    html.put(content)
-    html.text += "</\(name)>"
-    return html
   }
 }
 

@@ -140,7 +140,7 @@ struct MarkedText {
     guard let kind = kinds.first(where: { run.looks.contains($0.0) })?.1 else {
       return html.put(text)
     }
-    html.append(.element("span", attributes: ["class": kind], content: text))
+    html.element("span", attributes: ["class": kind], content: text)
   }
 
   /// Writes the parts of a line; emphasis that continues from one part to the next is one element.
@@ -168,17 +168,14 @@ struct MarkedText {
   private mutating func put(_ run: Markdown.Run) {
     let text = String(run.units)
     if let link = run.link {
-      html.append(
-        .element(
-          "a",
-          attributes: ["href": link.text, "rel": "nofollow ugc noopener noreferrer"],
-          content: text
-        )
+      html.element(
+        "a",
+        attributes: ["href": link.text, "rel": "nofollow ugc noopener noreferrer"],
+        content: text
       )
     } else if run.looks.contains(.code) {
-      html.append(
-        .element("code", content: String(run.units.dropFirst(run.signs).dropLast(run.signs)))
-      )
+      let code = run.units.dropFirst(run.signs).dropLast(run.signs)
+      html.element("code", content: String(code))
     } else {
       html.put(text)
     }

@@ -18,13 +18,13 @@ struct AtomFeed {
     var xml = HTML()
     xml.tag("<?xml version=\"1.0\" encoding=\"utf-8\"?>\n")
     xml.tag("<feed xmlns=\"http://www.w3.org/2005/Atom\">\n")
-    xml.append(.element("id", content: "tag:\(site.host),2026:blog"))
-    xml.append(.element("title", content: site.title))
+    xml.element("id", content: "tag:\(site.host),2026:blog")
+    xml.element("title", content: site.title)
     link("self", to: Site.feed, type: "application/atom+xml", in: &xml)
     link("alternate", to: Site.root, type: "text/html", in: &xml)
     // A blog without posts counts as unchanged since 1970.
-    xml.append(.element("updated", content: time(posts.compactMap(\.createdAt).max())))
-    xml.append(.element("generator", content: "Hearth"))
+    xml.element("updated", content: time(posts.compactMap(\.createdAt).max()))
+    xml.element("generator", content: "Hearth")
     xml.tag("\n")
     for post in posts { entry(post, in: &xml) }
     xml.tag("</feed>\n")
@@ -39,20 +39,19 @@ struct AtomFeed {
   private func entry(_ post: PostEntry, in xml: inout HTML) {
     let key = PlainText.escaped(post.key.text)
     xml.tag("<entry>")
-    xml.append(.element("id", content: "tag:\(site.host),2026:blog/post/\(key)"))
-    xml.append(.element("title", content: post.shownTitle))
+    xml.element("id", content: "tag:\(site.host),2026:blog/post/\(key)")
+    xml.element("title", content: post.shownTitle)
     link("alternate", to: Site.post(post.key), type: "text/html", in: &xml)
-    xml.append(.element("updated", content: time(post.createdAt)))
-    if post.createdAt != nil { xml.append(.element("published", content: time(post.createdAt))) }
+    xml.element("updated", content: time(post.createdAt))
+    if post.createdAt != nil { xml.element("published", content: time(post.createdAt)) }
     xml.tag("<author>")
     let name = PlainText.line(post.author.name, limit: Author.longestName)
-    xml.append(.element("name", content: name.isEmpty ? "unknown" : name))
+    xml.element("name", content: name.isEmpty ? "unknown" : name)
     xml.tag("</author>")
     let body = String(post.body.prefix(PostEntry.longestBody))
     // This element's text is the HTML of the content.
-    xml.append(
-      .element("content", attributes: ["type": "html"], content: MarkedText.html(body).text)
-    )
+    let html = MarkedText.html(body).text
+    xml.element("content", attributes: ["type": "html"], content: html)
     xml.tag("</entry>\n")
   }
 

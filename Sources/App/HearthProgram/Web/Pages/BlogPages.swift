@@ -64,7 +64,9 @@ package struct BlogPages: PageSource {
         let counts = list.posts.map { PageRead(.comments(on: $0.key)) }
         return .read(counts) { data in
           let counted = list.counting(data.map(\.childCount))
-          return .render { Layout(site).page(of: counted) }
+          return .render {
+            Layout(site, naming: counted.posts.map(\.author)).page(of: counted)
+          }
         }
       }
     }
@@ -87,10 +89,11 @@ package struct BlogPages: PageSource {
         return .render { Layout(site).missing() }
       }
       post.commentCount = data[2].childCount
-      var found: [CommentEntry]?
-      if case .found(let node) = data[1] { found = node.entries { CommentEntry($0, from: $1) } }
+      var found: [Comment]?
+      if case .found(let node) = data[1] { found = node.entries { Comment($0.text, from: $1) } }
       return .render { [post, found] in
-        Layout(site).page(of: post, comments: found, isFirst: after == nil)
+        Layout(site, naming: [post.author] + (found ?? []).map(\.writer))
+          .page(of: post, comments: found, isFirst: after == nil)
       }
     }
   }

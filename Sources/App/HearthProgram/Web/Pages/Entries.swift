@@ -35,33 +35,6 @@ struct PostEntry: Sendable {
   }
 }
 
-/// A comment as readers see it.
-struct CommentEntry: Sendable {
-  /// The longest text that is shown, in characters.
-  static let longestText = 20_000
-
-  let key: ChildKey
-  let author: Author
-  let text: String
-  let createdAt: Int64?
-
-  /// Reads a comment; nil if there is none.
-  init?(_ key: ChildKey, from node: Node) {
-    guard node.childCount > 0 else { return nil }
-    self.key = key
-    author = Author(uid: node.text("uid"), name: node.text("author"))
-    text = node.text("text")
-    createdAt = PushID.time(of: key.text)
-  }
-}
-
-extension Node {
-  /// The string of a child; empty if it is not a string.
-  fileprivate func text(_ key: ChildKey) -> String {
-    if case .string(let text)? = self[key].leafValue { text } else { "" }
-  }
-}
-
 /// A time as pages show it: in UTC, because the reader's time zone is unknown.
 struct PageTime {
   private static let months = [

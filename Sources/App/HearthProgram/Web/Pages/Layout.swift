@@ -6,24 +6,24 @@ internal import RealtimeServer
 struct Layout {
   /// The length of a post's excerpt in a list, in characters.
   private static let excerpt = 260
+  /// The longest text of a comment that is shown, in characters.
+  private static let longestComment = 20_000
 
   private let site: Site
   private var names = NameBook()
 
-  init(_ site: Site) {
+  /// - Parameters:
+  ///   - site: The site.
+  ///   - people: The people whom the page names.
+  init(_ site: Site, naming people: [Author] = []) {
     self.site = site
+    for person in people { names.learn(person) }
   }
 
   // MARK: Pages
 
   /// A page of a list.
   func page(of list: PostList) -> Page {
-    var layout = self
-    for post in list.posts { layout.names.learn(post.author) }
-    return layout.made(of: list)
-  }
-
-  private func made(of list: PostList) -> Page {
     var main = HTML()
     var title = site.title
     switch list.kind {
@@ -47,14 +47,7 @@ struct Layout {
   }
 
   /// A post with a page of its comments; nil if not everyone may read the comments.
-  func page(of post: PostEntry, comments: [CommentEntry]?, isFirst: Bool) -> Page {
-    var layout = self
-    layout.names.learn(post.author)
-    for comment in comments ?? [] { layout.names.learn(comment.author) }
-    return layout.made(of: post, comments: comments, isFirst: isFirst)
-  }
-
-  private func made(of post: PostEntry, comments: [CommentEntry]?, isFirst: Bool) -> Page {
+  func page(of post: PostEntry, comments: [Comment]?, isFirst: Bool) -> Page {
     var main = HTML()
     main.tag("<article>\n<h1 dir=\"auto\">")
     main.put(post.shownTitle)
@@ -97,8 +90,9 @@ struct Layout {
   }
 
   private func note(status: Int, title: String, _ text: String) -> Page {
-    var main = HTML.element("h1", content: title)
-    main.append(.element("p", attributes: ["class": "lead"], content: text))
+    var main = HTML()
+    main.element("h1", content: title)
+    main.element("p", attributes: ["class": "lead"], content: text)
     var page = document(title: "\(title) · \(site.title)", current: nil, main: main)
     page.status = status
     return page
@@ -109,23 +103,21 @@ struct Layout {
   private func entry(_ post: PostEntry, in kind: PostList.Kind) -> HTML {
     var html = HTML()
     html.tag("<article class=\"entry\">\n<h2 dir=\"auto\">")
-    html.append(.element("a", attributes: ["href": Site.post(post.key)], content: post.shownTitle))
+    html.element("a", attributes: ["href": Site.post(post.key)], content: post.shownTitle)
     html.tag("</h2>\n")
     let excerpt = MarkedText.line(post.body, limit: Self.excerpt)
     if !excerpt.isEmpty {
-      html.append(.element("p", attributes: ["class": "excerpt", "dir": "auto"], content: excerpt))
+      html.element("p", attributes: ["class": "excerpt", "dir": "auto"], content: excerpt)
     }
     html.tag("\n<p class=\"meta\">")
     html.append(byline(post.author, at: post.createdAt, isExact: false))
     html.append(stars(post.starCount))
     if let count = post.commentCount, count > 0 {
       html.tag("<span>")
-      html.append(
-        .element(
-          "a",
-          attributes: ["href": "\(Site.post(post.key))#comments"],
-          content: count == 1 ? "1 comment" : "\(count) comments"
-        )
+      html.element(
+        "a",
+        attributes: ["href": "\(Site.post(post.key))#comments"],
+        content: count == 1 ? "1 comment" : "\(count) comments"
       )
       html.tag("</span>")
     }
@@ -133,7 +125,8 @@ struct Layout {
     return html
   }
 
-  private func section(of all: [CommentEntry], on post: PostEntry, isFirst: Bool) -> HTML {
+  private func section(of all: [Comment], on post: PostEntry, isFirst: Bool) -> HTML {
+    let place = Site.post(post.key)
     let shown = all.prefix(BlogPages.commentsLength)
     var html = HTML()
     html.tag("<section id=\"comments\">\n<h2>")
@@ -146,9 +139,9 @@ struct Layout {
     html.tag("</h2>\n<ol class=\"comments\">\n")
     for comment in shown {
       html.tag("<li>\n<p class=\"meta\">")
-      html.append(byline(comment.author, at: comment.createdAt, isExact: true))
+      html.append(byline(comment.writer, at: comment.createdAt, isExact: true))
       html.tag("</p>\n<div class=\"prose\">\n")
-      html.append(MarkedText.html(String(comment.text.prefix(CommentEntry.longestText))))
+      html.append(MarkedText.html(String(comment.text.prefix(Self.longestComment))))
       html.tag("</div>\n</li>\n")
     }
     html.tag("</ol>\n")
@@ -156,25 +149,14 @@ struct Layout {
     if hasMore || !isFirst {
       html.tag("<nav class=\"turn\" aria-label=\"Pages of comments\">")
       if !isFirst {
-        html.append(
-          .element(
-            "a",
-            attributes: ["href": "\(Site.post(post.key))#comments"],
-            content: "← First comments"
-          )
-        )
+        html.element("a", attributes: ["href": "\(place)#comments"], content: "← First comments")
       }
       if hasMore, let last = shown.last {
-        html.append(
-          .element(
-            "a",
-            attributes: [
-              "class": "next",
-              "href":
-                "\(Site.post(post.key))?after=\(PlainText.escaped(last.key.text))#comments",
-            ],
-            content: "More comments →"
-          )
+        let next = "\(place)?after=\(PlainText.escaped(last.id))#comments"
+        html.element(
+          "a",
+          attributes: ["class": "next", "href": next],
+          content: "More comments →"
         )
       }
       html.tag("</nav>\n")
@@ -189,16 +171,14 @@ struct Layout {
     html.tag("<nav class=\"turn\" aria-label=\"Pages\">")
     if !list.isFirst {
       let text = list.kind == .top ? "← Most stars" : "← Newest"
-      html.append(.element("a", attributes: ["href": Site.list(list.kind)], content: text))
+      html.element("a", attributes: ["href": Site.list(list.kind)], content: text)
     }
     if list.hasMore, let last = list.posts.last {
       let text = list.kind == .top ? "Fewer stars →" : "Older →"
-      html.append(
-        .element(
-          "a",
-          attributes: ["class": "next", "rel": "next", "href": Site.list(list.kind, before: last)],
-          content: text
-        )
+      html.element(
+        "a",
+        attributes: ["class": "next", "rel": "next", "href": Site.list(list.kind, before: last)],
+        content: text
       )
     }
     html.tag("</nav>\n")
@@ -209,25 +189,20 @@ struct Layout {
     var html = HTML()
     let name = shown(author)
     html.tag("<span><bdi>")
-    html.append(
-      author.uid.isEmpty
-        ? .element("span", content: name)
-        : .element(
-          "a",
-          attributes: ["class": "author", "href": Site.author(author.uid)],
-          content: name
-        )
-    )
+    if author.uid.isEmpty {
+      html.element("span", content: name)
+    } else {
+      let place = Site.author(author.uid)
+      html.element("a", attributes: ["class": "author", "href": place], content: name)
+    }
     html.tag("</bdi></span>")
     if let time {
       let time = PageTime(time)
       html.tag("<span>")
-      html.append(
-        .element(
-          "time",
-          attributes: ["datetime": time.machine],
-          content: isExact ? time.dateAndClock : time.date
-        )
+      html.element(
+        "time",
+        attributes: ["datetime": time.machine],
+        content: isExact ? time.dateAndClock : time.date
       )
       html.tag("</span>")
     }
@@ -264,7 +239,7 @@ struct Layout {
     html.tag("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n")
     html.tag("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n")
     html.tag("<meta name=\"color-scheme\" content=\"light dark\"/>\n")
-    html.append(.element("title", content: title))
+    html.element("title", content: title)
     if !summary.isEmpty {
       html.void("meta", attributes: ["name": "description", "content": summary])
     }
@@ -282,7 +257,7 @@ struct Layout {
     html.tag("<svg viewBox=\"0 0 24 24\" aria-hidden=\"true\">")
     html.tag(Page.flame)
     html.tag("</svg>")
-    html.append(.element("span", content: site.title))
+    html.element("span", content: site.title)
     html.tag("</a>\n<nav aria-label=\"Lists\">")
     place("Recent", kind: .recent, isCurrent: current == .recent, in: &html)
     place("Top", kind: .top, isCurrent: current == .top, in: &html)
@@ -304,14 +279,11 @@ struct Layout {
     isCurrent: Bool,
     in html: inout HTML
   ) {
-    html.append(
-      isCurrent
-        ? .element(
-          "a",
-          attributes: ["href": Site.list(kind), "aria-current": "page"],
-          content: name
-        )
-        : .element("a", attributes: ["href": Site.list(kind)], content: name)
-    )
+    let place = Site.list(kind)
+    if isCurrent {
+      html.element("a", attributes: ["href": place, "aria-current": "page"], content: name)
+    } else {
+      html.element("a", attributes: ["href": place], content: name)
+    }
   }
 }
