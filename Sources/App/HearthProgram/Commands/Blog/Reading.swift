@@ -38,14 +38,14 @@ extension BlogSession {
   fileprivate func print(_ posts: [Post], asJSON: Bool) {
     let now = database.serverTime
     var names = NameBook()
-    for post in posts { names.learn(Author(uid: post.uid, name: post.author)) }
+    for post in posts { names.learn(post.writer) }
     for post in posts {
       if asJSON {
         Output.line(post.json)
       } else {
         let star = post.stars.contains(blog.me.uid) ? "★" : "☆"
         let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
-        let name = names.shown(Author(uid: post.uid, name: post.author))
+        let name = names.shown(post.writer)
         Output.line(
           untrusted: "\(post.id)  \(star) \(post.starCount)  \(age)  \(name): \(post.title)"
         )
@@ -215,14 +215,11 @@ struct Show: BlogCommand {
       return
     }
     var names = NameBook()
-    let people = [Author(uid: post.uid, name: post.author)]
-    for person in people + comments.map({ Author(uid: $0.uid, name: $0.author) }) {
-      names.learn(person)
-    }
+    for person in [post.writer] + comments.map(\.writer) { names.learn(person) }
     let now = session.database.serverTime
     let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
     Output.line(untrusted: post.title)
-    let owner = names.shown(Author(uid: post.uid, name: post.author))
+    let owner = names.shown(post.writer)
     Output.line(
       untrusted: "\(owner), \(age), \(post.starCount) \(post.starCount == 1 ? "star" : "stars")"
     )
@@ -232,15 +229,12 @@ struct Show: BlogCommand {
     for comment in comments {
       let age = comment.createdAt.map { AgeText.of(now - $0) } ?? "-"
       Output.line("")
-      let name = names.shown(Author(uid: comment.uid, name: comment.author))
-      var heading = "\(comment.id)  \(name), \(age)"
+      var heading = "\(comment.id)  \(names.shown(comment.writer)), \(age)"
       if let parent = comment.parent {
         // The parent comment may have been deleted, or may never have existed.
         heading += ", answering "
         heading +=
-          known[parent].map {
-            "\(names.shown(Author(uid: $0.uid, name: $0.author))) (\($0.id))"
-          } ?? "a comment that is gone"
+          known[parent].map { "\(names.shown($0.writer)) (\($0.id))" } ?? "a comment that is gone"
       }
       Output.line(untrusted: heading)
       Output.lines(untrusted: comment.text, indent: "  ")
