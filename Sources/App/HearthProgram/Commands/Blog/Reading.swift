@@ -186,6 +186,12 @@ extension ReadingPlace {
   }
 }
 
+/// The post that a command is about.
+struct PostArgument: ParsableArguments {
+  @Argument(help: "The id of the post.", completion: .posts, transform: DashedWord.restore)
+  var id: String
+}
+
 /// Prints a post with its comments.
 struct Show: BlogCommand {
   static let configuration = CommandConfiguration(
@@ -193,19 +199,14 @@ struct Show: BlogCommand {
     abstract: "Print a post and its comments."
   )
 
-  @Argument(
-    help: "The id of the post.",
-    completion: .posts,
-    transform: DashedWord.restore
-  )
-  var id: String
+  @OptionGroup var chosen: PostArgument
 
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
     let session = try BlogSession(options)
-    let post = try await session.blog.post(id)
-    let all = try await session.blog.comments(on: id)
+    let post = try await session.blog.post(chosen.id)
+    let all = try await session.blog.comments(on: chosen.id)
     let muted = await session.blog.muted()
     let comments = all.filter { !muted.contains($0.uid) }
     if options.json {

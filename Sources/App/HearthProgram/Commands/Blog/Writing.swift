@@ -34,12 +34,7 @@ struct WriteComment: BlogCommand {
     abstract: "Write a comment on a post and print its id."
   )
 
-  @Argument(
-    help: "The id of the post.",
-    completion: .posts,
-    transform: DashedWord.restore
-  )
-  var id: String
+  @OptionGroup var post: PostArgument
 
   @Argument(help: "What to say; - reads it from stdin.", transform: DashedWord.restore)
   var text: String
@@ -54,9 +49,9 @@ struct WriteComment: BlogCommand {
     let session = try await BlogSession(options).named()
     var answered: Comment?
     if let answer {
-      answered = try await session.blog.comment(answer, on: session.blog.post(id).id)
+      answered = try await session.blog.comment(answer, on: session.blog.post(post.id).id)
     }
-    let action = BlogAction.comment(id, text: text, answering: answered)
+    let action = BlogAction.comment(post.id, text: text, answering: answered)
     let written = try await session.blog.perform(action)
     Output.stored("comment", written.key ?? "", asJSON: options.json)
   }
@@ -69,12 +64,7 @@ struct Star: BlogCommand {
     abstract: "Star a post; starring it twice is harmless."
   )
 
-  @Argument(
-    help: "The id of the post.",
-    completion: .posts,
-    transform: DashedWord.restore
-  )
-  var id: String
+  @OptionGroup var post: PostArgument
 
   @Option(help: ArgumentHelp("Star and unstar it in turn, this many times in all.", valueName: "n"))
   var times = 1
@@ -85,7 +75,7 @@ struct Star: BlogCommand {
   func run() async throws {
     guard times > 0 else { throw CommandFailure(.usage, description: "--times must be at least 1") }
     let session = try BlogSession(options, starring: starring)
-    for turn in 0..<times { try await session.blog.perform(.star(id, turn % 2 == 0)) }
+    for turn in 0..<times { try await session.blog.perform(.star(post.id, turn % 2 == 0)) }
   }
 }
 
@@ -96,19 +86,14 @@ struct Unstar: BlogCommand {
     abstract: "Take your star off a post."
   )
 
-  @Argument(
-    help: "The id of the post.",
-    completion: .posts,
-    transform: DashedWord.restore
-  )
-  var id: String
+  @OptionGroup var post: PostArgument
 
   @OptionGroup var starring: StarOptions
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
     let session = try BlogSession(options, starring: starring)
-    try await session.blog.perform(.star(id, false))
+    try await session.blog.perform(.star(post.id, false))
   }
 }
 
@@ -119,12 +104,7 @@ struct Delete: BlogCommand {
     abstract: "Delete a post of yours with its comments, or one comment of yours."
   )
 
-  @Argument(
-    help: "The id of the post.",
-    completion: .posts,
-    transform: DashedWord.restore
-  )
-  var id: String
+  @OptionGroup var post: PostArgument
 
   @Argument(
     help: "The id of a comment on it, to delete that alone.",
@@ -137,7 +117,7 @@ struct Delete: BlogCommand {
   func run() async throws {
     let session = try BlogSession(options)
     try await session.blog.perform(
-      comment.map { .deleteComment(id, commentID: $0) } ?? .deletePost(id)
+      comment.map { .deleteComment(post.id, commentID: $0) } ?? .deletePost(post.id)
     )
   }
 }
@@ -149,12 +129,7 @@ struct Edit: BlogCommand {
     abstract: "Change a post of yours, or the text of one comment of yours."
   )
 
-  @Argument(
-    help: "The id of the post.",
-    completion: .posts,
-    transform: DashedWord.restore
-  )
-  var id: String
+  @OptionGroup var post: PostArgument
 
   @Argument(
     help: "The id of a comment on it, to change that alone; --body is its text.",
@@ -183,11 +158,11 @@ struct Edit: BlogCommand {
     let text = try body.map { try InputFile.text(orStandardInput: $0) }
     let session = try BlogSession(options)
     if let comment {
-      try await session.blog.perform(.editComment(id, commentID: comment, text: text ?? ""))
+      try await session.blog.perform(.editComment(post.id, commentID: comment, text: text ?? ""))
     } else {
-      let post = try await session.blog.post(id)
-      let (title, body) = (title ?? post.title, text ?? post.body)
-      try await session.blog.perform(.edit(id, title: title, body: body))
+      let old = try await session.blog.post(post.id)
+      let (title, body) = (title ?? old.title, text ?? old.body)
+      try await session.blog.perform(.edit(post.id, title: title, body: body))
     }
   }
 }
@@ -229,17 +204,12 @@ struct Unread: BlogCommand {
     abstract: "Mark a post as unread, on all your terminals."
   )
 
-  @Argument(
-    help: "The id of the post.",
-    completion: .posts,
-    transform: DashedWord.restore
-  )
-  var id: String
+  @OptionGroup var post: PostArgument
 
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
-    try await BlogSession(options).blog.mark(id, asRead: false)
+    try await BlogSession(options).blog.mark(post.id, asRead: false)
   }
 }
 
@@ -352,16 +322,11 @@ struct Bookmark: ActionCommand {
     abstract: "Put a post into the list bookmarks."
   )
 
-  @Argument(
-    help: "The id of the post.",
-    completion: .posts,
-    transform: DashedWord.restore
-  )
-  var id: String
+  @OptionGroup var post: PostArgument
 
   @OptionGroup var options: CommonOptions
 
-  var action: BlogAction { .bookmark(id, true) }
+  var action: BlogAction { .bookmark(post.id, true) }
 }
 
 /// Takes the mark of a post away.
@@ -371,14 +336,9 @@ struct Unbookmark: ActionCommand {
     abstract: "Take a post out of the list bookmarks."
   )
 
-  @Argument(
-    help: "The id of the post.",
-    completion: .posts,
-    transform: DashedWord.restore
-  )
-  var id: String
+  @OptionGroup var post: PostArgument
 
   @OptionGroup var options: CommonOptions
 
-  var action: BlogAction { .bookmark(id, false) }
+  var action: BlogAction { .bookmark(post.id, false) }
 }
