@@ -30,10 +30,6 @@ struct ReportCommand: AsyncParsableCommand {
     let reporter = Reporter(paths: try options.paths(), known: [options.apiKey].compactMap(\.self))
     let database = options.database == nil ? nil : await Doctor.database(options)
     let path = try reporter.report(to: output, database: database)
-    if options.json {
-      Output.line(.object([JSONMember("file", .string(path))]))
-    } else {
-      Output.line(untrusted: path)
-    }
+    options.answer(path, json: .object(("file", .string(path))))
   }
 }

@@ -1,6 +1,7 @@
 import ArgumentParser
 package import BlogModel
 import Foundation
+import RealtimeCore
 package import RealtimeDatabase
 import RealtimeServer
 
@@ -87,6 +88,11 @@ struct CommonOptions: ParsableArguments {
     database = found.database
     apiKey = apiKey ?? found.apiKey
     caFile = caFile ?? found.caFile
+  }
+
+  /// Prints an answer: JSON if that is wanted, or else a line, which may have untrusted text.
+  func answer(_ text: @autoclosure () -> String, json: @autoclosure () -> JSONValue) {
+    self.json ? Output.line(json()) : Output.line(untrusted: text())
   }
 
   /// The paths that the options name.

@@ -214,9 +214,10 @@ extension CommonOptions {
   /// Prints who has signed in.
   func tell(_ auth: Auth, name: String) {
     let uid = auth.currentUser?.uid ?? ""
-    json
-      ? Output.line(.object(("uid", .string(uid)), ("name", .string(name))))
-      : Output.line(untrusted: "signed in as \(name)")
+    answer(
+      "signed in as \(name)",
+      json: .object(("uid", .string(uid)), ("name", .string(name)))
+    )
   }
 }
 

@@ -68,17 +68,14 @@ struct Doctor: AsyncParsableCommand {
     var findings = Self.findings(at: paths, port: port)
     if options.database != nil { findings.append(await Self.database(options)) }
     for finding in findings {
-      if options.json {
-        Output.line(
-          .object([
-            JSONMember("subject", .string(finding.subject)),
-            JSONMember("grade", .string(finding.grade.rawValue)),
-            JSONMember("text", .string(finding.text)),
-          ])
+      options.answer(
+        finding.line,
+        json: .object(
+          ("subject", .string(finding.subject)),
+          ("grade", .string(finding.grade.rawValue)),
+          ("text", .string(finding.text))
         )
-      } else {
-        Output.line(untrusted: finding.line)
-      }
+      )
     }
     if findings.contains(where: { $0.grade == .fault }) {
       throw ExitCode(ExitStatus.failed.rawValue)

@@ -20,13 +20,9 @@ struct AccountsCommand: ParsableCommand {
     let file = "\(paths.state)/\(AuthConfiguration.fileName)"
     let accounts = try options.accounts()?.keptAccounts() ?? AuthConfiguration.keptAccounts(file)
     for account in accounts {
-      if options.json {
-        Output.line(account.json)
-      } else {
-        let name = account.displayName ?? account.uid
-        let email = account.email ?? "no email address"
-        Output.line(untrusted: "\(name)  \(email)  \(account.server)")
-      }
+      let name = account.displayName ?? account.uid
+      let email = account.email ?? "no email address"
+      options.answer("\(name)  \(email)  \(account.server)", json: account.json)
     }
   }
 }
@@ -74,9 +70,10 @@ struct NameCommand: BlogCommand {
   }
 
   private func tell(_ author: Author) {
-    options.json
-      ? Output.line(.object(("uid", .string(author.uid)), ("name", .string(author.name))))
-      : Output.line(untrusted: author.name)
+    options.answer(
+      author.name,
+      json: .object(("uid", .string(author.uid)), ("name", .string(author.name)))
+    )
   }
 }
 

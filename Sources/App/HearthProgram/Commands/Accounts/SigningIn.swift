@@ -152,7 +152,9 @@ struct ResetPasswordCommand: AsyncParsableCommand {
       ? PasswordInput.fromStandardInput()
       : PasswordInput.fromTerminal("New password of \(owner)", isNew: true)
     try await auth.confirmPasswordReset(withCode: code, newPassword: password)
-    if options.json { return Output.line(.object(("email", .string(owner)))) }
-    Output.line(untrusted: "\(owner) has a new password; hearth sign-in uses it")
+    options.answer(
+      "\(owner) has a new password; hearth sign-in uses it",
+      json: .object(("email", .string(owner)))
+    )
   }
 }

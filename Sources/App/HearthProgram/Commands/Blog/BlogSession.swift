@@ -14,7 +14,7 @@ protocol BlogCommand: AsyncParsableCommand {
 struct BlogSession {
   let database: Database
   let blog: Blog
-  private let options: CommonOptions
+  let options: CommonOptions
   private let outlook: NIOLockedValueBox<ConnectionOutlook>
 
   /// Finds or starts the server, and sets the deadline.

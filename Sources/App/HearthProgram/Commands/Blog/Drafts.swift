@@ -30,9 +30,8 @@ extension DraftsCommand {
     func run() throws {
       try options.withDrafts { unsent in
         for (index, item) in unsent.items.enumerated() {
-          options.json
-            ? Output.line(item.json(number: index + 1))
-            : Output.line(untrusted: "\(index + 1)  \(item.heading)")
+          let number = index + 1
+          options.answer("\(number)  \(item.heading)", json: item.json(number: number))
         }
       }
     }

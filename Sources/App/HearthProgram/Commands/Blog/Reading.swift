@@ -29,27 +29,24 @@ struct List: BlogCommand {
 
   func run() async throws {
     let session = try BlogSession(options)
-    session.print(try await session.blog.posts(feed), asJSON: options.json)
+    session.print(try await session.blog.posts(feed))
   }
 }
 
 extension BlogSession {
   /// Prints a line for each post.
-  fileprivate func print(_ posts: [Post], asJSON: Bool) {
+  fileprivate func print(_ posts: [Post]) {
     let now = database.serverTime
     var names = NameBook()
     for post in posts { names.learn(post.writer) }
     for post in posts {
-      if asJSON {
-        Output.line(post.json)
-      } else {
-        let star = post.stars.contains(blog.me.uid) ? "★" : "☆"
-        let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
-        let name = names.shown(post.writer)
-        Output.line(
-          untrusted: "\(post.id)  \(star) \(post.starCount)  \(age)  \(name): \(post.title)"
-        )
-      }
+      let star = post.stars.contains(blog.me.uid) ? "★" : "☆"
+      let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
+      let name = names.shown(post.writer)
+      options.answer(
+        "\(post.id)  \(star) \(post.starCount)  \(age)  \(name): \(post.title)",
+        json: post.json
+      )
     }
   }
 }
@@ -85,7 +82,7 @@ struct SearchPosts: BlogCommand {
       pattern.matches(post, comments: comments, me: me)
     }
     let muted = await session.blog.muted()
-    session.print(found.filter { !muted.contains($0.uid) }, asJSON: options.json)
+    session.print(found.filter { !muted.contains($0.uid) })
   }
 }
 
@@ -115,13 +112,12 @@ struct Notices: BlogCommand {
     for author in entries.compactMap(\.author) { names.learn(author) }
     for entry in entries where !unread || state.isUnread(entry) {
       let isUnread = state.isUnread(entry)
-      if options.json {
-        Output.line(entry.json(isUnread: isUnread))
-        continue
-      }
       let age = entry.at.map { AgeText.of(now - $0) } ?? "-"
       let sentence = entry.sentence(by: entry.author.map { names.shown($0) } ?? "")
-      Output.line(untrusted: "\(isUnread ? "*" : " ") \(entry.post)  \(age)  \(sentence)")
+      options.answer(
+        "\(isUnread ? "*" : " ") \(entry.post)  \(age)  \(sentence)",
+        json: entry.json(isUnread: isUnread)
+      )
     }
     if clear { try await session.blog.clear(entries) }
   }
@@ -146,14 +142,10 @@ struct People: BlogCommand {
     var names = NameBook()
     for person in people { names.learn(person.author) }
     for person in people {
-      if options.json {
-        Output.line(person.json(places))
-        continue
-      }
       let terminals = person.terminals.map(\.terminal).joined(separator: ", ")
       let what = ReadingPlace.sentence(of: person.terminals.compactMap { places[$0.id] })
       let parts = [names.shown(person.author), terminals, what].compactMap(\.self)
-      Output.line(untrusted: parts.joined(separator: "  "))
+      options.answer(parts.joined(separator: "  "), json: person.json(places))
     }
   }
 }
@@ -277,7 +269,7 @@ struct Watch: BlogCommand {
     }
     var remaining = count
     for try await event in events {
-      options.json ? Output.line(event.json) : Output.line(untrusted: event.text)
+      options.answer(event.text, json: event.json)
       remaining = remaining.map { $0 - 1 }
       if remaining == 0 { return }
     }

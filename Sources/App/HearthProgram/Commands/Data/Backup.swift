@@ -48,17 +48,14 @@ struct Backup: ParsableCommand {
     }
     try file.finish()
     progress.finish()
-    if options.json {
-      Output.line(
-        .object(
-          ("file", .string(path)),
-          ("revision", .integer(check.revision)),
-          ("rows", .integer(Int64(check.rowCount)))
-        )
+    options.answer(
+      "\(path): everything up to commit \(check.revision), checked",
+      json: .object(
+        ("file", .string(path)),
+        ("revision", .integer(check.revision)),
+        ("rows", .integer(Int64(check.rowCount)))
       )
-    } else {
-      Output.line(untrusted: "\(path): everything up to commit \(check.revision), checked")
-    }
+    )
   }
 
   /// The size of the database in bytes, which is about that of the copy; nil if unknown.

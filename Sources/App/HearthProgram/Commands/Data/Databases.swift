@@ -51,7 +51,7 @@ extension Databases {
 
     func run() throws {
       for name in try Databases.stores(options, in: storage).names() {
-        options.json ? Output.line(.string(name)) : Output.line(untrusted: name)
+        options.answer(name, json: .string(name))
       }
     }
   }
@@ -280,11 +280,10 @@ extension Databases {
         server.id != lease.holder
       else { continue }
       try move(lease, to: server, in: store, within: options.timeout)
-      options.json
-        ? Output.line(
-          .object(("database", .string(lease.database)), ("host", .string(server.host)))
-        )
-        : Output.line(untrusted: "\(lease.database)  \(server.host)")
+      options.answer(
+        "\(lease.database)  \(server.host)",
+        json: .object(("database", .string(lease.database)), ("host", .string(server.host)))
+      )
     }
   }
 

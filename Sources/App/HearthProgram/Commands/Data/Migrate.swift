@@ -59,12 +59,13 @@ struct Migrate: ParsableCommand {
     guard try database.load() == tree else {
       throw CommandFailure(.failed, description: "the copy of the database \"\(name)\" differs")
     }
-    tell(
+    options.answer(
       "\(name): everything up to commit \(tree.revision), compared",
-      json: [
-        JSONMember("database", .string(name)), JSONMember("revision", .integer(tree.revision)),
-        JSONMember("rows", .integer(Int64(check.rowCount))),
-      ]
+      json: .object(
+        ("database", .string(name)),
+        ("revision", .integer(tree.revision)),
+        ("rows", .integer(Int64(check.rowCount)))
+      )
     )
   }
 
@@ -79,18 +80,14 @@ struct Migrate: ParsableCommand {
     guard try new.contents() == contents else {
       throw CommandFailure(.failed, description: "the copy of the accounts differs")
     }
-    tell(
+    options.answer(
       ProgressLine.count(contents.accounts.count, "account") + " with "
         + ProgressLine.count(contents.sessions.count, "session") + " and the keys, compared",
-      json: [
-        JSONMember("accounts", .integer(Int64(contents.accounts.count))),
-        JSONMember("sessions", .integer(Int64(contents.sessions.count))),
-      ]
+      json: .object(
+        ("accounts", .integer(Int64(contents.accounts.count))),
+        ("sessions", .integer(Int64(contents.sessions.count)))
+      )
     )
-  }
-
-  private func tell(_ line: String, json members: [JSONMember]) {
-    options.json ? Output.line(.object(members)) : Output.line(untrusted: line)
   }
 }
 

@@ -55,22 +55,17 @@ struct Restore: ParsableCommand {
       )
     }
     progress.finish()
-    if options.json {
-      let replaced = restored.replaced.map { [JSONMember("replaced", .string($0))] } ?? []
-      Output.line(
-        .object(
-          [
-            JSONMember("database", .string(choice.name)),
-            JSONMember("revision", .integer(restored.check.revision)),
-            JSONMember("rows", .integer(Int64(restored.check.rowCount))),
-          ] + replaced
-        )
+    let replaced = restored.replaced.map { [JSONMember("replaced", .string($0))] } ?? []
+    let kept = restored.replaced.map { "; the previous files are in \($0)" } ?? ""
+    options.answer(
+      "\(choice.name): everything up to commit \(restored.check.revision)\(kept)",
+      json: .object(
+        [
+          JSONMember("database", .string(choice.name)),
+          JSONMember("revision", .integer(restored.check.revision)),
+          JSONMember("rows", .integer(Int64(restored.check.rowCount))),
+        ] + replaced
       )
-    } else {
-      let kept = restored.replaced.map { "; the previous files are in \($0)" } ?? ""
-      Output.line(
-        untrusted: "\(choice.name): everything up to commit \(restored.check.revision)\(kept)"
-      )
-    }
+    )
   }
 }

@@ -30,12 +30,8 @@ struct Users: AsyncParsableCommand {
 
     /// Prints what was done to an account.
     func confirm(_ account: JSONValue, what: String) {
-      if common.json {
-        Output.line(account)
-      } else {
-        let name = account["email"]?.string ?? account["localId"]?.string ?? ""
-        Output.line(untrusted: "\(name): \(what)")
-      }
+      let name = account["email"]?.string ?? account["localId"]?.string ?? ""
+      common.answer("\(name): \(what)", json: account)
     }
   }
 }
@@ -61,7 +57,6 @@ extension Users {
     }
 
     private func write(_ account: JSONValue) {
-      guard !options.common.json else { return Output.line(account) }
       var notes: [String] = []
       if account["disabled"]?.bool == true { notes.append("disabled") }
       if account["resetRequestedAt"] != nil { notes.append("asked for a new password") }
@@ -69,7 +64,7 @@ extension Users {
         account["localId"]?.string, account["email"]?.string ?? "-", account["displayName"]?.string,
         notes.isEmpty ? nil : "(\(notes.joined(separator: ", ")))",
       ]
-      Output.line(untrusted: texts.compactMap(\.self).joined(separator: "  "))
+      options.common.answer(texts.compactMap(\.self).joined(separator: "  "), json: account)
     }
   }
 }
@@ -201,9 +196,10 @@ extension Users {
         members: ["requestType": .string("PASSWORD_RESET"), "email": email]
       )
       let code = answer["oobCode"] ?? .null
-      options.common.json
-        ? Output.line(.object(("email", email), ("oobCode", code)))
-        : Output.line(untrusted: code.string ?? "")
+      options.common.answer(
+        code.string ?? "",
+        json: .object(("email", email), ("oobCode", code))
+      )
     }
   }
 
@@ -218,9 +214,8 @@ extension Users {
 
     func run() async throws {
       let answer = try await options.door().rotateKey()
-      options.common.json
-        ? Output.line(answer)
-        : Output.line(untrusted: "key \(answer["keyId"]?.string ?? "") signs from now on")
+      let key = answer["keyId"]?.string ?? ""
+      options.common.answer("key \(key) signs from now on", json: answer)
     }
   }
 }
