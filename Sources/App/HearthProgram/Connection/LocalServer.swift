@@ -4,12 +4,8 @@ import RealtimeCore
 
 /// The server that a user's terminals share: the first starts it, the others find it.
 package struct LocalServer: Sendable {
-  let socket: String
-  let dataDirectory: String
-  let socketDirectory: String
-  let log: String
-  let isEphemeral: Bool
-  let ownsSocketDirectory: Bool
+  private let paths: ProgramPaths
+  private let ownsSocketDirectory: Bool
   private let program: String
 
   /// How long a server may take to start, in milliseconds.
@@ -32,13 +28,9 @@ package struct LocalServer: Sendable {
     ownsSocketDirectory: Bool,
     program: String = "/proc/self/exe"
   ) {
-    self.program = program
-    socket = paths.socket
-    dataDirectory = paths.data
-    socketDirectory = paths.socketDirectory
-    log = paths.log
-    isEphemeral = paths.isEphemeral
+    self.paths = paths
     self.ownsSocketDirectory = ownsSocketDirectory
+    self.program = program
   }
 
   /// Starts the server unless one is running, and returns when it accepts connections.
@@ -46,6 +38,7 @@ package struct LocalServer: Sendable {
   /// - Parameter patience: How long to wait for a process that uses the data, in milliseconds.
   /// - Throws: ``CommandFailure`` with the server's own message when it cannot start.
   package func ensureRunning(patience: Int = patience) throws(CommandFailure) {
+    let socket = paths.socket
     switch UnixSocketProbe.look(at: socket) {
     case .process: return
     case .notASocket:
@@ -69,9 +62,13 @@ package struct LocalServer: Sendable {
   /// What uses the data without being a server that answers, such as "the data is in use by hearth
   /// import (process 12), 42 %"; nil if nothing does.
   func obstacle() -> String? {
-    guard let holder = Storage.holder(of: dataDirectory) else { return nil }
-    if case .process = UnixSocketProbe.look(at: socket) { return nil }
+    guard let holder = Storage.holder(of: paths.data), !isReady else { return nil }
     return "the data is in use by \(Self.name(of: holder))"
+  }
+
+  /// Whether a server answers at the socket.
+  private var isReady: Bool {
+    if case .process = UnixSocketProbe.look(at: paths.socket) { true } else { false }
   }
 
   /// A process in words, with the command that it runs.
@@ -115,75 +112,50 @@ package struct LocalServer: Sendable {
   }
 
   private func start(patience: Int) throws(CommandFailure) {
-    if ownsSocketDirectory { try PrivateDirectory.prepare(socketDirectory) }
+    if ownsSocketDirectory { try PrivateDirectory.prepare(paths.socketDirectory) }
     for attempt in 1...Self.attempts {
       // Another terminal has just started one, one is shutting down, or a command uses the data. A
       // further process would only find the same.
       if try waitForHolder(patience) { return }
-      switch try startOnce() {
-      case .ready: return
-      case .notYet(let failure):
-        // Another terminal was faster, or the one started here was killed.
-        if waitForAnother() { return }
-        if attempt == Self.attempts { throw failure }
-      }
+      guard let failure = try startOnce() else { return }
+      // Another terminal was faster, or the one started here was killed.
+      if waitForAnother() { return }
+      if attempt == Self.attempts { throw failure }
     }
   }
 
-  private enum Start {
-    case ready
-    case notYet(CommandFailure)
-  }
-
-  private func startOnce() throws(CommandFailure) -> Start {
-    let (output, process) = try spawn()
-    defer {
-      close(output)
-      // Reaps the server whenever it ends, so that it does not remain as a zombie.
-      Thread.detachNewThread {
-        var status: Int32 = 0
-        waitpid(process, &status, 0)
-      }
-    }
+  /// Starts a server; returns nil once it is ready, or why it may be ready only after another start.
+  private func startOnce() throws(CommandFailure) -> CommandFailure? {
+    let output = try spawn()
+    defer { close(output) }
     let line: String
     switch readLine(from: output) {
     case .text(let text): line = text
-    case .ended:
-      return .notYet(
-        CommandFailure(
-          .failed,
-          description: "the local server stopped while starting; its log is \(log)"
-        )
-      )
-    case .late:
-      throw CommandFailure(
-        .failed,
-        description: "the local server did not become ready; its log is \(log)"
-      )
+    case .ended: return failure("stopped while starting")
+    case .late: throw failure("did not become ready")
     }
-    guard let answer = try? JSONParser.parse(line) else {
-      throw CommandFailure(
-        .failed,
-        description: "the local server sent an unknown answer; its log is \(log)"
-      )
-    }
-    guard let message = answer["error"]?.string else { return .ready }
+    guard let answer = try? JSONParser.parse(line) else { throw failure("sent an unknown answer") }
+    guard let message = answer["error"]?.string else { return nil }
     let status = answer["status"]?.integer.flatMap { ExitStatus(rawValue: Int32($0)) }
     let failure = CommandFailure(status ?? .failed, description: message)
-    if answer["locked"]?.bool == true { return .notYet(failure) }
+    if answer["locked"]?.bool == true { return failure }
     throw failure
+  }
+
+  private func failure(_ what: String) -> CommandFailure {
+    CommandFailure(.failed, description: "the local server \(what); its log is \(paths.log)")
   }
 
   /// Waits while a process uses the data, and returns whether it is a server that is ready.
   private func waitForHolder(_ patience: Int) throws(CommandFailure) -> Bool {
     var waited = 0
-    while let holder = Storage.holder(of: dataDirectory) {
-      if case .process = UnixSocketProbe.look(at: socket) { return true }
+    while let holder = Storage.holder(of: paths.data) {
+      if isReady { return true }
       guard waited < patience else {
         throw CommandFailure(
           .failed,
           description:
-            "\(dataDirectory) is in use by \(Self.name(of: holder)); wait for it, or stop it"
+            "\(paths.data) is in use by \(Self.name(of: holder)); wait for it, or stop it"
         )
       }
       poll(nil, 0, 20)
@@ -195,25 +167,19 @@ package struct LocalServer: Sendable {
   /// Waits for a server that another terminal has started at the same moment.
   private func waitForAnother() -> Bool {
     for _ in 0..<25 {
-      if case .process = UnixSocketProbe.look(at: socket) { return true }
+      if isReady { return true }
       poll(nil, 0, 20)
     }
     return false
   }
 
-  private var arguments: [String] {
-    var arguments = [
-      "hearth", "serve", "--background", "--socket", socket, "--data-dir", dataDirectory,
-      "--idle-exit", String(Self.idleTime), "--log", log,
-    ]
-    if isEphemeral { arguments.append("--ephemeral") }
-    return arguments
-  }
-
   /// Runs the program as a server in a new session, and returns the end of its output pipe.
-  private func spawn() throws(CommandFailure) -> (output: Int32, process: pid_t) {
+  private func spawn() throws(CommandFailure) -> Int32 {
+    let place = ["--socket", paths.socket, "--data-dir", paths.data]
+    let logging = ["--idle-exit", String(Self.idleTime), "--log", paths.log]
+    let words = ["hearth", "serve", "--background"] + place + logging
     var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw failure(errno) }
+    guard pipe(&ends) == 0 else { throw cannotStart(String(cString: strerror(errno))) }
     defer { close(ends[1]) }
     // The server outlives this process: what it inherited, such as the terminal, would stay open.
     let descriptors = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
@@ -222,47 +188,18 @@ package struct LocalServer: Sendable {
       _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    // A new session (POSIX_SPAWN_SETSID), so that closing the terminal does not end the server.
-    // Signals that the terminal program blocks or ignores are reset to their defaults.
-    var signals = sigset_t()
-    sigemptyset(&signals)
-    posix_spawnattr_setsigmask(&attributes, &signals)
-    sigaddset(&signals, SIGPIPE)
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    let flags = 0x80 | Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF)
-    posix_spawnattr_setflags(&attributes, Int16(flags))
-    var argumentPointers = arguments.map { strdup($0) } + [nil]
-    defer { argumentPointers.forEach { free($0) } }
-    var process: pid_t = 0
-    let result = posix_spawn(
-      &process,
-      program,
-      &actions,
-      &attributes,
-      &argumentPointers,
-      environ
+    let started = OtherProgram.run(
+      words + (paths.isEphemeral ? ["--ephemeral"] : []),
+      at: program,
+      with: .server(output: ends[1])
     )
-    guard result == 0 else {
-      close(ends[0])
-      throw failure(result)
-    }
-    return (ends[0], process)
+    guard case .failure(let failure) = started else { return ends[0] }
+    close(ends[0])
+    throw cannotStart(failure.reason)
   }
 
-  private func failure(_ code: Int32) -> CommandFailure {
-    CommandFailure(
-      .failed,
-      description: "the local server cannot be started: \(String(cString: strerror(code)))"
-    )
+  private func cannotStart(_ reason: String) -> CommandFailure {
+    CommandFailure(.failed, description: "the local server cannot be started: \(reason)")
   }
 
   private enum Line {

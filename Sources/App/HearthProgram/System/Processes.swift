@@ -13,11 +13,13 @@ package enum OtherProgram {
     /// The program reads a file. Without an output it gets the rest of the terminal, and this process
     /// waits for it; with one, it has no terminal and runs independently.
     case input(Int32, output: Int32?)
+    /// The program has only an output, and runs independently even when this process has ended.
+    case server(output: Int32)
 
     fileprivate var isWaitedFor: Bool {
       switch self {
       case .terminal, .input(_, output: nil): true
-      case .none, .input: false
+      case .none, .input, .server: false
       }
     }
   }
@@ -26,6 +28,7 @@ package enum OtherProgram {
   ///
   /// - Parameters:
   ///   - words: The program, looked up in `PATH`, and its arguments.
+  ///   - path: The path of the program, if it is not the first word.
   ///   - connection: How the program is connected.
   ///   - added: Environment variables in addition to those of this process.
   ///   - ended: Called on another thread with the exit status of a program that is not waited for.
@@ -35,6 +38,7 @@ package enum OtherProgram {
   @discardableResult
   package static func run(
     _ words: [String],
+    at path: String? = nil,
     with connection: Connection,
     variables added: [String: String] = [:],
     ended: @escaping @Sendable (Int32) -> Void = { _ in },
@@ -64,6 +68,12 @@ package enum OtherProgram {
       posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO)
       // A session of its own has no terminal that it could take over.
       flags |= Self.ownSession
+    case .server(let output):
+      posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+      posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)
+      posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+      // The end of the terminal does not end a session of its own.
+      flags |= Self.ownSession
     case .none:
       for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
         posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
@@ -78,7 +88,7 @@ package enum OtherProgram {
       .map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { for text in arguments + variables { free(text) } }
     var process: pid_t = 0
-    let code = posix_spawnp(&process, words[0], &actions, &attributes, arguments, variables)
+    let code = posix_spawnp(&process, path ?? words[0], &actions, &attributes, arguments, variables)
     guard code == 0 else { return .failure(Failure(reason: String(cString: strerror(code)))) }
     started(process)
     guard connection.isWaitedFor else {
