@@ -179,15 +179,15 @@ package final class SignalWatch {
   }
 }
 
-/// Distinguishes the first request to stop from later ones.
-final class StopCount: Sendable {
-  private let count = NIOLockedValueBox(0)
+/// Tells the first of several calls, on any threads, from later ones.
+final class Once: Sendable {
+  private let isOver = NIOLockedValueBox(false)
 
-  /// Whether this is not the first call.
-  func isRepeated() -> Bool {
-    count.withLockedValue { count in
-      count += 1
-      return count > 1
+  /// Whether this is the first call.
+  func isFirst() -> Bool {
+    isOver.withLockedValue { isOver in
+      defer { isOver = true }
+      return !isOver
     }
   }
 }

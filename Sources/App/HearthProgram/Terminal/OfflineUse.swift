@@ -1,7 +1,6 @@
 import BlogModel
 import DurableFiles
 import Foundation
-import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeDatabase
 
@@ -65,14 +64,9 @@ final class OfflineUse: Sendable {
 
   /// Keeps the database and its slot open until all its writes are acknowledged.
   private static func send(_ database: Database, of slot: OfflineSlot, as author: Author) {
-    let isDone = NIOLockedValueBox(false)
+    let end = Once()
     database.observeConnection { status in
-      guard status.phase == .connected, status.pendingWrites == 0 else { return }
-      let isFirst = isDone.withLockedValue { isDone in
-        defer { isDone = true }
-        return !isDone
-      }
-      guard isFirst else { return }
+      guard status.phase == .connected, status.pendingWrites == 0, end.isFirst() else { return }
       Task {
         await Blog(database: database, me: author).removeFragments()
         await database.close()

@@ -1,6 +1,5 @@
 import ArgumentParser
 import BlogModel
-import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeDatabase
 import RealtimeServer
@@ -155,13 +154,9 @@ struct Fsck: AsyncParsableCommand {
   ) throws -> StoreCheck {
     let progress = ProgressLine("checking the pages of \(name)", counting: .things("rows"))
     defer { progress.finish() }
-    let isReading = NIOLockedValueBox(false)
+    let rows = Once()
     return try StorageProgress.reporting(to: { done, total in
-      let isFirst = isReading.withLockedValue { isReading in
-        defer { isReading = true }
-        return !isReading
-      }
-      if isFirst { progress.turn(to: "checking the rows of \(name)") }
+      if rows.isFirst() { progress.turn(to: "checking the rows of \(name)") }
       progress.set(Int64(done), of: total.map(Int64.init))
     }) {
       try database.check()

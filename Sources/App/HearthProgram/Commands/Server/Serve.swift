@@ -204,10 +204,10 @@ struct Serve: AsyncParsableCommand {
   }
 
   private func watchSignals(for server: DatabaseServer, logger: Logger) -> [SignalWatch] {
-    let stops = StopCount()
+    let stops = Once()
     let stop = SignalWatch(SIGTERM, SIGINT) {
       // Every acknowledged write is stored already; only the wait for clients is cut short.
-      if stops.isRepeated() { _exit(128 + SIGTERM) }
+      if !stops.isFirst() { _exit(128 + SIGTERM) }
       Task { await server.stop() }
     }
     let reload = SignalWatch(SIGHUP) { [serving, network] in
