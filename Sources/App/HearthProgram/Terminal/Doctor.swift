@@ -2,7 +2,6 @@ import ArgumentParser
 import BlogModel
 import BlogTUI
 import Foundation
-import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeDatabase
 
@@ -28,6 +27,9 @@ struct Doctor: AsyncParsableCommand {
   /// The port that `hearth serve` uses unless told otherwise.
   static let defaultPort = 9_000
 
+  /// What a check has found about its subject.
+  fileprivate typealias Verdict = (grade: Finding.Grade, text: String)
+
   /// The result of one check.
   struct Finding: Equatable {
     enum Grade: String {
@@ -40,10 +42,9 @@ struct Doctor: AsyncParsableCommand {
     let grade: Grade
     let text: String
 
-    init(_ subject: String, grade: Grade, text: String) {
+    fileprivate init(_ subject: String, _ verdict: Verdict) {
       self.subject = subject
-      self.grade = grade
-      self.text = text
+      (grade, text) = verdict
     }
 
     /// The finding for people.
@@ -91,106 +92,90 @@ struct Doctor: AsyncParsableCommand {
   @MainActor
   static func findings(at paths: Result<ProgramPaths, CommandFailure>, port: Int) -> [Finding] {
     var findings = [
-      Finding("version", grade: .fine, text: "hearth \(SDKVersion.current)"), terminal(), text(),
-      links(),
+      Finding("version", (.fine, "hearth \(SDKVersion.current)")),
+      Finding("terminal", terminal()), Finding("text", text()), Finding("links", links()),
     ]
     switch paths {
     case .success(let paths):
-      findings.append(emoji(TerminalMemory(directory: paths.state)))
       findings += [
-        directory("data", at: paths.data), directory("state", at: paths.state),
-        disk(at: paths.data), server(at: paths),
+        Finding("emoji", emoji(TerminalMemory(directory: paths.state))),
+        Finding("data", directory(at: paths.data)), Finding("state", directory(at: paths.state)),
+        Finding("disk", disk(at: paths.data)), Finding("local server", server(at: paths)),
       ]
     case .failure(let failure):
-      findings.append(Finding("home", grade: .fault, text: failure.description))
+      findings.append(Finding("home", (.fault, failure.description)))
     }
-    return findings + [settings(), listening(at: port), tmux()]
+    return findings + [
+      Finding("configuration", settings()), Finding("port \(port)", listening(at: port)),
+      Finding("tmux", tmux()),
+    ]
   }
 
   @MainActor
-  private static func terminal() -> Finding {
+  private static func terminal() -> Verdict {
     switch NcursesTerminal.problem() {
     case nil:
       let type = ProcessInfo.processInfo.environment["TERM"] ?? ""
-      return Finding("terminal", grade: .fine, text: "\(type) can show screens")
+      return (.fine, "\(type) can show screens")
     case .inputIsNoTerminal, .outputIsNoTerminal:
-      return Finding(
-        "terminal",
-        grade: .warning,
-        text: "this is not a terminal, so screens were not checked; run \"hearth doctor\" in one"
+      return (
+        .warning,
+        "this is not a terminal, so screens were not checked; run \"hearth doctor\" in one"
       )
-    case .some(let problem): return Finding("terminal", grade: .fault, text: "\(problem)")
+    case .some(let problem): return (.fault, "\(problem)")
     }
   }
 
   @MainActor
-  private static func text() -> Finding {
+  private static func text() -> Verdict {
     let encoding = NcursesTerminal.encoding()
-    guard !encoding.isUnicode else { return Finding("text", grade: .fine, text: encoding.name) }
-    return Finding(
-      "text",
-      grade: .warning,
-      text: "the locale uses \(encoding.name), so screens show ASCII only; set LANG=C.UTF-8"
+    guard !encoding.isUnicode else { return (.fine, encoding.name) }
+    return (
+      .warning, "the locale uses \(encoding.name), so screens show ASCII only; set LANG=C.UTF-8"
     )
   }
 
   @MainActor
-  private static func links() -> Finding {
-    TerminalAbilities.opensLinks()
-      ? Finding("links", grade: .fine, text: "the terminal can open those of posts")
-      : Finding(
-        "links",
-        grade: .fine,
-        text: "the terminal is not known to open links; o opens those of a post"
-      )
+  private static func links() -> Verdict {
+    let text =
+      TerminalAbilities.opensLinks()
+      ? "the terminal can open those of posts"
+      : "the terminal is not known to open links; o opens those of a post"
+    return (.fine, text)
   }
 
-  private static func emoji(_ memory: TerminalMemory) -> Finding {
+  private static func emoji(_ memory: TerminalMemory) -> Verdict {
     let text =
       switch memory.joinsEmoji {
       case true?: "the terminal draws families and skin tones"
       case false?: "the terminal does not join emoji; the first one of a family stands for it"
       case nil: "the terminal has not been asked yet; the first screen asks it"
       }
-    return Finding("emoji", grade: .fine, text: text)
+    return (.fine, text)
   }
 
-  private static func directory(_ subject: String, at path: String) -> Finding {
+  private static func directory(at path: String) -> Verdict {
+    let advice = "name another with --data-dir"
     var information = stat()
     guard lstat(path, &information) == 0 else {
       let above = nearestAncestor(of: path)
       return access(above, W_OK | X_OK) == 0
-        ? Finding(subject, grade: .fine, text: "\(path) will be created")
-        : Finding(
-          subject,
-          grade: .fault,
-          text:
-            "\(path) cannot be created, since \(above) is not writable;"
-            + " name another with --data-dir"
-        )
+        ? (.fine, "\(path) will be created")
+        : (.fault, "\(path) cannot be created, since \(above) is not writable; \(advice)")
     }
-    let advice = "name another with --data-dir"
     if information.st_mode & S_IFMT != S_IFDIR {
-      return Finding(subject, grade: .fault, text: "\(path) is not a directory; \(advice)")
+      return (.fault, "\(path) is not a directory; \(advice)")
     }
     if information.st_uid != geteuid() {
-      return Finding(subject, grade: .fault, text: "\(path) belongs to another user; \(advice)")
+      return (.fault, "\(path) belongs to another user; \(advice)")
     }
     if access(path, R_OK | W_OK | X_OK) != 0 {
-      return Finding(
-        subject,
-        grade: .fault,
-        text: "\(path) is not writable; \"chmod 700\" it, or \(advice)"
-      )
+      return (.fault, "\(path) is not writable; \"chmod 700\" it, or \(advice)")
     }
     if information.st_mode & 0o077 != 0 {
-      return Finding(
-        subject,
-        grade: .warning,
-        text: "other users may enter \(path); \"chmod 700\" it"
-      )
+      return (.warning, "other users may enter \(path); \"chmod 700\" it")
     }
-    return Finding(subject, grade: .fine, text: path)
+    return (.fine, path)
   }
 
   private static func nearestAncestor(of path: String) -> String {
@@ -201,63 +186,37 @@ struct Doctor: AsyncParsableCommand {
     return path
   }
 
-  private static func disk(at path: String) -> Finding {
+  private static func disk(at path: String) -> Verdict {
     var information = statvfs()
     guard statvfs(nearestAncestor(of: path), &information) == 0 else {
-      return Finding(
-        "disk",
-        grade: .warning,
-        text: "its free space is unknown: \(String(cString: strerror(errno)))"
-      )
+      return (.warning, "its free space is unknown: \(String(cString: strerror(errno)))")
     }
     let free = Int64(information.f_bavail) * Int64(information.f_frsize)
     let text = "\(free / 1_000_000) MB free"
     if free < diskSpace.full {
-      return Finding(
-        "disk",
-        grade: .fault,
-        text: "\(text): it is full, and writes will be refused; make room"
-      )
+      return (.fault, "\(text): it is full, and writes will be refused; make room")
     }
     return free < diskSpace.low
-      ? Finding(
-        "disk",
-        grade: .warning,
-        text: "\(text): writes are refused when it is full; make room"
-      )
-      : Finding("disk", grade: .fine, text: text)
+      ? (.warning, "\(text): writes are refused when it is full; make room")
+      : (.fine, text)
   }
 
-  private static func server(at paths: ProgramPaths) -> Finding {
+  private static func server(at paths: ProgramPaths) -> Verdict {
     let socket = paths.socket
     switch UnixSocketProbe.look(at: socket) {
     case .process(let process):
-      return Finding("local server", grade: .fine, text: "process \(process) answers at \(socket)")
+      return (.fine, "process \(process) answers at \(socket)")
     case .nobody:
       if let process = paths.server {
-        return Finding(
-          "local server",
-          grade: .warning,
-          text: "process \(process) runs without its socket \(socket), which it makes anew"
+        return (
+          .warning, "process \(process) runs without its socket \(socket), which it makes anew"
         )
       }
-      return Finding(
-        "local server",
-        grade: .fine,
-        text: "not running; the first terminal starts it"
-      )
+      return (.fine, "not running; the first terminal starts it")
     case .notASocket:
-      return Finding(
-        "local server",
-        grade: .fault,
-        text: "\(socket) is not a socket; move it away, or name another with --socket"
-      )
+      return (.fault, "\(socket) is not a socket; move it away, or name another with --socket")
     case .unusable(let reason):
-      return Finding(
-        "local server",
-        grade: .fault,
-        text: "\(socket): \(reason); name another with --socket"
-      )
+      return (.fault, "\(socket): \(reason); name another with --socket")
     }
   }
 
@@ -266,7 +225,10 @@ struct Doctor: AsyncParsableCommand {
 
   /// Checks whether the database that the options name answers.
   static func database(_ options: CommonOptions) async -> Finding {
-    let subject = "database"
+    Finding("database", await reach(options))
+  }
+
+  private static func reach(_ options: CommonOptions) async -> Verdict {
     let open: Database
     do {
       let url = try options.databaseURL()
@@ -275,40 +237,30 @@ struct Doctor: AsyncParsableCommand {
       open = try Database(url: url, options: configuration)
     } catch {
       let advice = "a URL is like https://blog.example.org:9000?ns=hearth"
-      return Finding(
-        subject,
-        grade: .fault,
-        text: "\(CommandFailure(error).description); \(advice)"
-      )
+      return (.fault, "\(CommandFailure(error).description); \(advice)")
     }
     open.callbackQueue = DispatchQueue(label: "hearth.doctor")
-    let finding = await withCheckedContinuation { continuation in
-      let isDone = NIOLockedValueBox(false)
-      let finish: @Sendable (Finding) -> Void = { finding in
-        let isFirst = isDone.withLockedValue { isDone in
-          defer { isDone = true }
-          return !isDone
-        }
-        if isFirst { continuation.resume(returning: finding) }
+    let verdict = await withCheckedContinuation { continuation in
+      let answers = Once()
+      let finish: @Sendable (Verdict) -> Void = { verdict in
+        if answers.isFirst() { continuation.resume(returning: verdict) }
       }
       open.observeConnection { status in
         if status.phase == .connected {
-          finish(Finding(subject, grade: .fine, text: "\(status.address) answers"))
+          finish((.fine, "\(status.address) answers"))
         } else if let problem = status.problem {
-          finish(
-            Finding(subject, grade: .fault, text: problem.reason + "; " + advice(problem))
-          )
+          finish((.fault, problem.reason + "; " + advice(problem)))
         }
       }
       open.goOnline()
       DispatchQueue.global().asyncAfter(deadline: .now() + patience) {
         let text =
           "no answer within \(patience.formatted()) s; it may hang, or the network may be down"
-        finish(Finding(subject, grade: .fault, text: text))
+        finish((.fault, text))
       }
     }
     await open.close()
-    return finding
+    return verdict
   }
 
   private static func advice(_ problem: ConnectionStatus.Problem) -> String {
@@ -326,17 +278,17 @@ struct Doctor: AsyncParsableCommand {
     }
   }
 
-  private static func settings() -> Finding {
+  private static func settings() -> Verdict {
     let files = ConfigurationFiles(path: nil)
     let problems = files.read().allProblems
     guard problems.isEmpty else {
       let text = problems.map { "\($0)" }.joined(separator: "; ")
-      return Finding("configuration", grade: .warning, text: text)
+      return (.warning, text)
     }
-    return Finding("configuration", grade: .fine, text: files.path)
+    return (.fine, files.path)
   }
 
-  private static func listening(at port: Int) -> Finding {
+  private static func listening(at port: Int) -> Verdict {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     defer { if descriptor >= 0 { close(descriptor) } }
     var address = sockaddr_in()
@@ -350,24 +302,22 @@ struct Doctor: AsyncParsableCommand {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
     }
     if result == 0 {
-      return Finding("port \(port)", grade: .fine, text: "free for hearth serve --port \(port)")
+      return (.fine, "free for hearth serve --port \(port)")
     }
     let code = errno
-    return Finding(
-      "port \(port)",
-      grade: .warning,
-      text: code == EADDRINUSE
-        ? "in use; \"ss -ltnp\" shows by which program, and hearth serve --port takes another"
-        : "\(String(cString: strerror(code))); hearth serve --port takes another"
-    )
+    let problem =
+      code == EADDRINUSE
+      ? "in use; \"ss -ltnp\" shows by which program, and hearth serve --port takes another"
+      : "\(String(cString: strerror(code))); hearth serve --port takes another"
+    return (.warning, problem)
   }
 
-  private static func tmux() -> Finding {
+  private static func tmux() -> Verdict {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     let found = path.split(separator: ":").contains { access("\($0)/tmux", X_OK) == 0 }
     return found
-      ? Finding("tmux", grade: .fine, text: "found; hearth demo can use it")
-      : Finding("tmux", grade: .warning, text: "not found; hearth demo needs --no-tmux without it")
+      ? (.fine, "found; hearth demo can use it")
+      : (.warning, "not found; hearth demo needs --no-tmux without it")
   }
 }
 
