@@ -55,17 +55,8 @@ struct RemoteAccounts: Sendable {
   /// - Throws: `DatabaseError` when the database cannot be read.
   func userName(of auth: Auth) async throws -> String? {
     guard let user = auth.currentUser else { return nil }
-    let database = try database(of: auth)
-    let snapshot: DataSnapshot
-    do {
-      snapshot = try await BlogPaths(database.reference()).user(user.uid).child("username")
-        .getData()
-    } catch {
-      await database.close()
-      throw error
-    }
-    await database.close()
-    guard let name = snapshot.value as? String else { return nil }
+    let name = try await withName(of: user, auth) { try await $0.getData().value as? String }
+    guard let name else { return nil }
     if user.displayName != name { try await keep(name, of: user) }
     return name
   }
@@ -75,14 +66,7 @@ struct RemoteAccounts: Sendable {
   /// - Throws: `DatabaseError` or `AuthError`.
   func setUserName(_ name: String, of auth: Auth) async throws {
     guard let user = auth.currentUser else { return }
-    let database = try database(of: auth)
-    do {
-      try await BlogPaths(database.reference()).user(user.uid).child("username").setValue(name)
-    } catch {
-      await database.close()
-      throw error
-    }
-    await database.close()
+    _ = try await withName(of: user, auth) { try await $0.setValue(name) }
     if user.displayName != name { try await keep(name, of: user) }
   }
 
@@ -98,7 +82,12 @@ struct RemoteAccounts: Sendable {
     user?.displayName ?? user?.email.map { String($0.prefix { $0 != "@" }) } ?? ""
   }
 
-  private func database(of auth: Auth) throws -> Database {
+  /// Uses the location of a user's name, over a connection that is then closed.
+  private func withName<Result>(
+    of user: User,
+    _ auth: Auth,
+    _ body: (DatabaseReference) async throws -> Result
+  ) async throws -> Result {
     var options = DatabaseOptions()
     options.tokenProvider = auth
     options.trustRoots = configuration.trustRoots
@@ -107,7 +96,16 @@ struct RemoteAccounts: Sendable {
     options.maximumReconnectDelay = .seconds(1)
     let database = try Database(url: configuration.databaseURL, options: options)
     database.callbackQueue = DispatchQueue(label: "hearth.accounts")
-    return database
+    do {
+      let result = try await body(
+        BlogPaths(database.reference()).user(user.uid).child("username")
+      )
+      await database.close()
+      return result
+    } catch {
+      await database.close()
+      throw error
+    }
   }
 }
 
