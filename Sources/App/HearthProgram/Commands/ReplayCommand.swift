@@ -74,10 +74,6 @@ struct ReplayCommand: AsyncParsableCommand {
     let terminal = try TerminalScreen(TerminalOptions(settings))
     let ending = ReplayProgram(terminal: terminal, recording: recording).run()
     terminal.close()
-    switch ending {
-    case .quit, .changeAccount: return
-    case .hangUp: throw ExitCode(128 + SIGHUP)
-    case .terminated(let signal): throw ExitCode(128 + signal)
-    }
+    try ending.finish()
   }
 }

@@ -72,11 +72,7 @@ struct Open: AsyncParsableCommand {
       }
     }
     recording?.finish()
-    switch ending {
-    case .quit, .changeAccount: return
-    case .hangUp: throw ExitCode(128 + SIGHUP)
-    case .terminated(let signal): throw ExitCode(128 + signal)
-    }
+    try ending.finish()
   }
 
   /// Runs the blog for a user until they quit or want to change the account.
@@ -179,14 +175,10 @@ struct Open: AsyncParsableCommand {
       report: { text in reports.withLockedValue(\.self)?(text) }
     )
     let tap = WireTap(database)
-    tap.open()
+    let secrets = [options.apiKey].compactMap(\.self)
+    tap.open(in: &environment, known: secrets)
     // The server answers while the first screen is being made.
     database.goOnline()
-    environment.watchWire = { $0 ? tap.start() : tap.stop() }
-    environment.attributeWrites = { Database.$causeOfWrites.withValue($0, operation: $1) }
-    let secrets = [options.apiKey].compactMap(\.self)
-    environment.writeWire = { TextFile.write(lines: $0, to: $1, known: secrets) }
-    environment.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
     environment.canChangeAccount = try hasAccounts()
     environment.isWithoutAccount = environment.canChangeAccount && tokens == nil
     var recent = RecentRecording()
@@ -316,38 +308,60 @@ extension Open {
     _ configuration: inout DatabaseOptions,
     after current: CurrentUser?
   ) throws -> SignInResult {
-    if let accounts = try options.accounts(), options.user == nil, !screen.plain {
-      configuration.trustRoots = options.trustRoots
-      if current == nil, let auth = try options.signedIn(), auth.currentUser?.displayName != nil {
-        configuration.tokenProvider = auth
-        return .someone(try options.author(auth))
-      }
-      let settings = screen.files.read()
-      var abilities = TerminalOptions(settings.settings)
-      // The blog itself tests what the terminal can do; the sign-in screen need not.
-      abilities.joinsEmoji = false
-      let terminal = try TerminalScreen(abilities)
-      defer { terminal.close() }
-      let look = TerminalLook(colorCount: terminal.colorCount)
-      let flow = SignInFlow(
-        terminal: terminal,
-        configuration: accounts,
-        databaseName: try databaseName(options.paths()),
-        returningUser: current?.returningUser,
-        theme: look.applied(to: settings).theme,
-        glyphs: settings.settings.isOn(.ascii) ? .ascii : terminal.glyphs
-      )
-      switch try flow.receive() {
-      case .user(let auth, let author):
-        configuration.tokenProvider = auth
-        return .someone(author)
-      case .nobody: return .someone(try options.author())
-      case .sameAsBefore:
-        configuration.tokenProvider = current?.tokens
-        return .someone(try current?.author ?? options.author())
-      case .left(let ending): return .left(ending)
-      }
+    guard let accounts = try options.accounts(), options.user == nil, !screen.plain else {
+      return .someone(try options.signIn(&configuration))
     }
-    return .someone(try options.signIn(&configuration))
+    configuration.trustRoots = options.trustRoots
+    if current == nil, let auth = try options.signedIn(), auth.currentUser?.displayName != nil {
+      configuration.tokenProvider = auth
+      return .someone(try options.author(auth))
+    }
+    let settings = screen.files.read()
+    var abilities = TerminalOptions(settings.settings)
+    // The blog itself tests what the terminal can do; the sign-in screen need not.
+    abilities.joinsEmoji = false
+    let terminal = try TerminalScreen(abilities)
+    defer { terminal.close() }
+    let mailbox = Mailbox<SignInEvent>(wake: terminal.wake)
+    let clerk = SignInController(RemoteAccounts(configuration: accounts), mailbox: mailbox)
+    let signIn = SignIn(
+      databaseName: try databaseName(options.paths()),
+      accounts: try SignInController.accounts(accounts),
+      allowsNobody: true,
+      returningUser: current?.returningUser,
+      size: terminal.size,
+      glyphs: settings.settings.isOn(.ascii) ? .ascii : terminal.glyphs,
+      theme: TerminalLook(colorCount: terminal.colorCount).applied(to: settings).theme
+    )
+    let program = SignInProgram(
+      terminal: terminal,
+      signIn: signIn,
+      mailbox: mailbox,
+      perform: clerk.perform
+    )
+    switch program.run() {
+    case .left(let ending): return .left(ending)
+    case .back:
+      configuration.tokenProvider = current?.tokens
+      return .someone(try current?.author ?? options.author())
+    case .withoutAccount: return .someone(try options.author())
+    case .done:
+      guard let visitor = clerk.visitor else { return .someone(try options.author()) }
+      configuration.tokenProvider = visitor.auth
+      return .someone(visitor.author)
+    }
+  }
+}
+
+extension Ending {
+  /// Ends a command with the status of what has ended its screen, unless the user left it.
+  ///
+  /// - Throws: `ExitCode`.
+  func finish() throws {
+    switch self {
+    case .quit, .changeAccount: return
+    case .hangUp: throw ExitCode(128 + SIGHUP)
+    case .terminated(let signal): throw ExitCode(128 + signal)
+    }
   }
 }

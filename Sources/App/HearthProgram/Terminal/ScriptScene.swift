@@ -204,11 +204,7 @@ final class ScriptScene: ScriptWorld {
     // A script that is run again writes the same files.
     environment.write = { text, name in TextFile.write(text, to: name, replacing: true) }
     let tap = WireTap(database)
-    tap.open()
-    environment.watchWire = { $0 ? tap.start() : tap.stop() }
-    environment.attributeWrites = { Database.$causeOfWrites.withValue($0, operation: $1) }
-    environment.writeWire = { TextFile.write(lines: $0, to: $1) }
-    environment.setNetwork = { $0 ? database.goOnline() : database.goOffline() }
+    tap.open(in: &environment)
     if let recording, place.number == 0 { environment.record = { recording.add($0) } }
     let terminal = ScriptTerminal(glyphs: isASCII ? .ascii : .unicode)
     let program = Program(

@@ -27,7 +27,7 @@ final class WireTap: Sendable {
   private let state = NIOLockedValueBox(State())
   private let database: Database
 
-  /// Makes a tap; nothing is buffered before ``open()``.
+  /// Makes a tap; nothing is buffered before ``open(in:known:)``.
   init(_ database: Database) {
     self.database = database
   }
@@ -37,8 +37,19 @@ final class WireTap: Sendable {
     state.withLockedValue { $0.report = receiver }
   }
 
-  /// Starts to buffer events.
-  func open() {
+  /// Starts to buffer events, and connects screens to the wire.
+  ///
+  /// - Parameters:
+  ///   - environment: The environment of the screens.
+  ///   - secrets: Secrets that are left out of what is written to files.
+  @MainActor
+  func open(in environment: inout Environment, known secrets: [String] = []) {
+    environment.watchWire = { $0 ? self.start() : self.stop() }
+    environment.attributeWrites = { Database.$causeOfWrites.withValue($0, operation: $1) }
+    environment.writeWire = { TextFile.write(lines: $0, to: $1, known: secrets) }
+    environment.setNetwork = { [database] isOn in
+      isOn ? database.goOnline() : database.goOffline()
+    }
     database.observeDiagnostics { [state] diagnostic in
       state.withLockedValue { state in
         if state.isTelling { state.tell([diagnostic]) } else { state.note(diagnostic) }
