@@ -72,16 +72,14 @@ struct ProfileFile {
   init(
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(CommandFailure) {
-    if let directory = environment["XDG_CONFIG_HOME"], directory.hasPrefix("/") {
-      path = "\(directory)/hearth/profiles.toml"
-    } else if let home = environment["HOME"], home.hasPrefix("/") {
-      path = "\(home)/.config/hearth/profiles.toml"
-    } else {
+    let directory = ProgramPaths.directory("XDG_CONFIG_HOME", orElse: ".config", environment)
+    guard let directory else {
       throw CommandFailure(
         .usage,
         description: "there is no home directory: set HOME or XDG_CONFIG_HOME"
       )
     }
+    path = "\(directory)/profiles.toml"
   }
 
   /// All profiles, in the order of the file.

@@ -30,21 +30,21 @@ package struct ProgramPaths: Sendable {
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(CommandFailure) {
     self.isEphemeral = isEphemeral
+    func directory(_ variable: String, orElse fallback: String) throws(CommandFailure) -> String {
+      if let path = Self.directory(variable, orElse: fallback, environment) { return path }
+      throw CommandFailure(
+        .usage,
+        description:
+          "there is no home directory: set HOME or \(variable), or choose a directory with --data-dir"
+      )
+    }
     let data: String
     if let dataDirectory {
       data = Self.absolute(dataDirectory)
       state = data
     } else {
-      data = try Self.directory(
-        in: "XDG_DATA_HOME",
-        orElse: ".local/share",
-        environment: environment
-      )
-      state = try Self.directory(
-        in: "XDG_STATE_HOME",
-        orElse: ".local/state",
-        environment: environment
-      )
+      data = try directory("XDG_DATA_HOME", orElse: ".local/share")
+      state = try directory("XDG_STATE_HOME", orElse: ".local/state")
     }
     self.data = data
     if let socket {
@@ -77,9 +77,9 @@ package struct ProgramPaths: Sendable {
     self.socket = "\(directory)/\(kind)-\(Self.digest(data)).sock"
   }
 
-  /// A short name for a path.
-  fileprivate static func digest(_ path: String) -> String {
-    SHA1.digest(of: Array(path.utf8)).prefix(6).map { byte in
+  /// A short name for a text, such as a path: so many bytes of its digest, in hexadecimal digits.
+  static func digest(_ text: String, byteCount: Int = 6) -> String {
+    SHA1.digest(of: Array(text.utf8)).prefix(byteCount).map { byte in
       String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
     }.joined()
   }
@@ -109,29 +109,28 @@ package struct ProgramPaths: Sendable {
   /// The log of the terminals.
   var ownLog: String { "\(state)/hearth.log" }
 
-  private static func directory(
-    in variable: String,
+  /// This program's directory in the one that a variable names, or else in the home directory; nil
+  /// if there is neither.
+  static func directory(
+    _ variable: String,
     orElse fallback: String,
-    environment: [String: String]
-  ) throws(CommandFailure) -> String {
+    _ environment: [String: String]
+  ) -> String? {
     // By the specification, a relative path is invalid and is ignored.
     if let path = environment[variable], path.hasPrefix("/") { return "\(path)/hearth" }
-    guard let home = environment["HOME"], home.hasPrefix("/") else {
-      throw CommandFailure(
-        .usage,
-        description:
-          "there is no home directory: set HOME or \(variable), or choose a directory with --data-dir"
-      )
-    }
+    guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
     return "\(home)/\(fallback)/hearth"
   }
 
-  private static func absolute(_ path: String) -> String {
+  /// The full path of a file that the user has named.
+  static func full(_ path: String) -> String {
     let expanded = (path as NSString).expandingTildeInPath
-    let full =
-      expanded.hasPrefix("/")
+    return expanded.hasPrefix("/")
       ? expanded : FileManager.default.currentDirectoryPath + "/" + expanded
-    return (full as NSString).standardizingPath
+  }
+
+  private static func absolute(_ path: String) -> String {
+    (full(path) as NSString).standardizingPath
   }
 }
 

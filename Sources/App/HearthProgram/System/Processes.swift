@@ -192,7 +192,7 @@ final class Once: Sendable {
   }
 }
 
-/// The open files and connections of this process.
+/// The open files, locks and connections of this process.
 package enum FileDescriptors {
   /// Occupies the standard descriptors that were closed at the start, so that no file of ours gets
   /// their numbers and receives what is printed.
@@ -205,6 +205,16 @@ package enum FileDescriptors {
       dup2(opened, descriptor)
       close(opened)
     }
+  }
+
+  /// Locks a file, which is made if it is missing, until the descriptor is closed or this process
+  /// ends in any way; nil if another process has locked it, or it cannot be made.
+  static func lock(_ path: String) -> Int32? {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { return nil }
+    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
+    close(descriptor)
+    return nil
   }
 
   /// Raises the limit to the maximum that the system allows without privileges.

@@ -26,20 +26,13 @@ struct ConfigurationFiles {
     options: [(setting: Setting, value: String, option: String)] = [],
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) {
-    let directory = Self.directory(environment)
+    let directory = ProgramPaths.directory("XDG_CONFIG_HOME", orElse: ".config", environment)
     isNamed = path != nil
-    self.path = path ?? "\(directory)/config.toml"
+    self.path = path ?? "\(directory ?? "//.config/hearth")/config.toml"
     themes = ((self.path as NSString).deletingLastPathComponent as NSString)
       .appendingPathComponent("themes")
     self.options = options
     self.environment = environment
-  }
-
-  /// The configuration directory of this program; a relative path counts as not set.
-  private static func directory(_ environment: [String: String]) -> String {
-    if let path = environment["XDG_CONFIG_HOME"], path.hasPrefix("/") { return path + "/hearth" }
-    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/"
-    return home + "/.config/hearth"
   }
 
   /// The name of the file in problem reports.

@@ -15,9 +15,7 @@ final class DraftFile {
 
   /// Names the draft file of one person for this process.
   init(directory: String, uid: String) {
-    let digest = SHA1.digest(of: Array(uid.utf8)).prefix(8)
-    let person = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    self.directory = "\(directory)/drafts-\(person)"
+    self.directory = "\(directory)/drafts-\(ProgramPaths.digest(uid, byteCount: 8))"
     name = "\(getpid())"
   }
 
@@ -34,7 +32,7 @@ final class DraftFile {
   ///   an editor, and why the drafts could not be stored again.
   func load() -> (unsent: Unsent, news: [String], problem: EnvironmentError?) {
     try? PrivateDirectory.create(directory)
-    lock = Self.lock(lockPath(name)) ?? -1
+    lock = FileDescriptors.lock(lockPath(name)) ?? -1
     let files = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
     var unsent = Unsent()
     var news: [String] = []
@@ -45,7 +43,7 @@ final class DraftFile {
     }
     for other in Set(names).sorted() {
       // The process id may have been reused: a file of this name is from an earlier process.
-      let lock = other == name ? nil : Self.lock(lockPath(other))
+      let lock = other == name ? nil : FileDescriptors.lock(lockPath(other))
       guard other == name || lock != nil else { continue }
       var read = take(path(other), &news)
       var done = [path(other)]
@@ -167,14 +165,6 @@ final class DraftFile {
   }
 
   private func close(_ descriptor: Int32) { Foundation.close(descriptor) }
-
-  private static func lock(_ path: String) -> Int32? {
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { return nil }
-    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
-    Foundation.close(descriptor)
-    return nil
-  }
 
   private static func json(_ unsent: Unsent) -> JSONValue {
     let posts = unsent.posts.map { draft in

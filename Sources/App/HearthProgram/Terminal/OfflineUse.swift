@@ -15,8 +15,7 @@ final class OfflineUse: Sendable {
   ///   - paths: The paths of the program; an ephemeral database is not stored here either.
   ///   - uid: The user; writes are sent only as the user who made them.
   init(_ paths: ProgramPaths, uid: String) {
-    let digest = SHA1.digest(of: Array(uid.utf8)).prefix(8)
-    directory = paths.state + "/offline/" + Self.hexadecimal(digest)
+    directory = paths.state + "/offline/" + ProgramPaths.digest(uid, byteCount: 8)
     slot = paths.isEphemeral ? nil : OfflineSlot.claim(in: directory)
   }
 
@@ -85,10 +84,6 @@ final class OfflineUse: Sendable {
     guard result == 0 else { return "this machine" }
     return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
   }
-
-  private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-  }
 }
 
 /// A directory reserved for one running program, which a later program can take over.
@@ -135,17 +130,8 @@ final class OfflineSlot: Sendable {
   func clear() { try? FileManager.default.removeItem(atPath: directory) }
 
   private static func open(_ number: Int, in directory: String) -> OfflineSlot? {
-    let flags = O_RDWR | O_CREAT | O_CLOEXEC
-    let descriptor = Foundation.open("\(directory)/\(number).lock", flags, 0o600)
-    guard descriptor >= 0 else { return nil }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      close(descriptor)
-      return nil
+    FileDescriptors.lock("\(directory)/\(number).lock").map {
+      OfflineSlot(directory: "\(directory)/\(number)", number: number, descriptor: $0)
     }
-    return OfflineSlot(
-      directory: "\(directory)/\(number)",
-      number: number,
-      descriptor: descriptor
-    )
   }
 }

@@ -109,10 +109,7 @@ struct Reporter {
         description: "there are \(Self.limit) reports in \(paths.state); remove some"
       )
     }
-    let expanded = (file as NSString).expandingTildeInPath
-    let path =
-      expanded.hasPrefix("/")
-      ? expanded : FileManager.default.currentDirectoryPath + "/" + expanded
+    let path = ProgramPaths.full(file)
     guard try create(path, report) else {
       throw CommandFailure(
         .conflict,

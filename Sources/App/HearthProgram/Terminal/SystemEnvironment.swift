@@ -43,10 +43,7 @@ enum TextFile {
     to name: String,
     replacing: Bool = false
   ) -> Result<String, EnvironmentError> {
-    let expanded = (name as NSString).expandingTildeInPath
-    let path =
-      expanded.hasPrefix("/")
-      ? expanded : FileManager.default.currentDirectoryPath + "/" + expanded
+    let path = ProgramPaths.full(name)
     do {
       let file = try OutputFile(replacing ? path : unused(path))
       try file.write(text)
