@@ -42,12 +42,7 @@ final class LogFile: Sendable {
     self.takesStandardError = takesStandardError
     try? PrivateDirectory.create((path as NSString).deletingLastPathComponent)
     let opened = Self.open(path)
-    guard opened >= 0 else {
-      throw CommandFailure(
-        .usage,
-        description: "\(path) cannot be written: \(String(cString: strerror(errno)))"
-      )
-    }
+    guard opened >= 0 else { throw .unwritable(path, errno, .usage) }
     if takesStandardError { dup2(opened, STDERR_FILENO) }
     descriptor = NIOLockedValueBox(opened)
   }

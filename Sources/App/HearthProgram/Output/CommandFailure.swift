@@ -43,6 +43,22 @@ package struct CommandFailure: Error, CustomStringConvertible {
 }
 
 extension CommandFailure {
+  /// The failure to read a file, with the system's reason.
+  static func unreadable(_ path: String, _ code: Int32) -> CommandFailure {
+    CommandFailure(
+      .usage,
+      description: "\(path) cannot be read: \(String(cString: strerror(code)))"
+    )
+  }
+
+  /// The failure to write a file, with the system's reason.
+  static func unwritable(_ path: String, _ code: Int32, _ status: ExitStatus) -> CommandFailure {
+    CommandFailure(
+      status,
+      description: "\(path) cannot be written: \(String(cString: strerror(code)))"
+    )
+  }
+
   /// The message and the exit status for any error.
   init(_ error: any Error) {
     switch error {

@@ -7,12 +7,7 @@ enum InputFile {
   /// - Throws: ``CommandFailure`` that names the file and the reason.
   static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
     if path == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
-    if access(path, R_OK) != 0 {
-      throw CommandFailure(
-        .usage,
-        description: "\(path) cannot be read: \(String(cString: strerror(errno)))"
-      )
-    }
+    if access(path, R_OK) != 0 { throw .unreadable(path, errno) }
     do {
       return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     } catch {
@@ -71,7 +66,7 @@ final class ByteSource {
     descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
     let start = descriptor < 0 ? -1 : lseek(descriptor, 0, SEEK_CUR)
     self.start = start < 0 ? nil : start
-    guard descriptor >= 0 else { throw failure(errno) }
+    guard descriptor >= 0 else { throw .unreadable(name, errno) }
   }
 
   deinit { close(descriptor) }
@@ -96,22 +91,15 @@ final class ByteSource {
     position = 0
     guard let start else { return }
     bytesRead = 0
-    if lseek(descriptor, start, SEEK_SET) < 0 { throw failure(errno) }
+    if lseek(descriptor, start, SEEK_SET) < 0 { throw .unreadable(name, errno) }
   }
 
   private func read() throws(CommandFailure) -> [UInt8] {
     var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
     var count = Foundation.read(descriptor, &piece, piece.count)
     while count < 0, errno == EINTR { count = Foundation.read(descriptor, &piece, piece.count) }
-    guard count >= 0 else { throw failure(errno) }
+    guard count >= 0 else { throw .unreadable(name, errno) }
     return Array(piece[..<count])
-  }
-
-  private func failure(_ code: Int32) -> CommandFailure {
-    CommandFailure(
-      .usage,
-      description: "\(name) cannot be read: \(String(cString: strerror(code)))"
-    )
   }
 }
 
@@ -122,12 +110,7 @@ package enum AdministratorKeyFile {
   /// - Throws: ``CommandFailure`` when the file cannot be read, or when others can read it as well.
   package static func secret(_ path: String) throws(CommandFailure) -> String {
     var status = stat()
-    guard stat(path, &status) == 0 else {
-      throw CommandFailure(
-        .usage,
-        description: "\(path) cannot be read: \(String(cString: strerror(errno)))"
-      )
-    }
+    guard stat(path, &status) == 0 else { throw .unreadable(path, errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw CommandFailure(.usage, description: "\(path) is not a file")
     }

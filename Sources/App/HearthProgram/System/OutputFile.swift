@@ -27,7 +27,7 @@ final class OutputFile {
     guard !isDirect || descriptor < 0 else { return }
     // The partial file belongs to another process until this one has locked it.
     isFinished = true
-    guard descriptor >= 0 else { throw Self.failure(of: path, code: code) }
+    guard descriptor >= 0 else { throw .unwritable(path, code, .failed) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, ftruncate(descriptor, 0) == 0 else {
       throw CommandFailure(.conflict, description: "another process is writing \(path)")
     }
@@ -42,7 +42,7 @@ final class OutputFile {
   /// Appends text.
   func write(_ text: String) throws(CommandFailure) {
     let code = PrivateFile.writeAll(Array(text.utf8), to: descriptor)
-    guard code == 0 else { throw Self.failure(of: path, code: code) }
+    guard code == 0 else { throw .unwritable(path, code, .failed) }
   }
 
   /// Syncs the file to disk and renames it to its final path.
@@ -50,22 +50,15 @@ final class OutputFile {
     isFinished = true
     guard !isDirect else { return }
     guard fsync(descriptor) == 0, rename(partialPath, path) == 0 else {
-      let failure = Self.failure(of: path, code: errno)
+      let code = errno
       unlink(partialPath)
-      throw failure
+      throw .unwritable(path, code, .failed)
     }
     let directory = (path as NSString).deletingLastPathComponent
     do {
       try DirectoryNames.synchronizeIfPossible(directory.isEmpty ? "." : directory)
     } catch {
-      throw Self.failure(of: path, code: error.code)
+      throw .unwritable(path, error.code, .failed)
     }
-  }
-
-  private static func failure(of path: String, code: CInt) -> CommandFailure {
-    CommandFailure(
-      .failed,
-      description: "\(path) cannot be written: \(String(cString: strerror(code)))"
-    )
   }
 }

@@ -31,12 +31,7 @@ final class RecordingFile {
     }
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     room = limit
-    guard descriptor >= 0 else {
-      throw CommandFailure(
-        .usage,
-        description: "\(path) cannot be written: \(String(cString: strerror(errno)))"
-      )
-    }
+    guard descriptor >= 0 else { throw .unwritable(path, errno, .usage) }
   }
 
   isolated deinit {

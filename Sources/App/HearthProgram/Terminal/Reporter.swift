@@ -130,9 +130,6 @@ struct Reporter {
       if code == 0 { return true }
       unlink(path)
     }
-    throw CommandFailure(
-      .failed,
-      description: "\(path) cannot be written: \(String(cString: strerror(code)))"
-    )
+    throw .unwritable(path, code, .failed)
   }
 }
