@@ -108,8 +108,7 @@ private struct TypedOptions {
   ///
   /// What goes wrong is not shown: it would stand in the middle of what is typed.
   var common: CommonOptions? {
-    let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
-    if nothing >= 0 { dup2(nothing, STDERR_FILENO) }
+    FileDescriptors.silence(STDERR_FILENO)
     let words = values.filter { $0.key != "--config" }.map { "\($0.key)=\($0.value)" }
     return try? CommonOptions.parse(
       words + (isEphemeral ? ["--ephemeral"] : []) + ["--timeout=2"]

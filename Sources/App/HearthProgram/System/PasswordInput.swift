@@ -33,26 +33,20 @@ enum PasswordInput {
   /// - Returns: The answer.
   /// - Throws: ``CommandFailure`` when there is no terminal, or no answer.
   static func text(_ prompt: String) throws(CommandFailure) -> String {
-    let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-    guard terminal >= 0 else {
-      throw CommandFailure(
-        .usage,
-        description: "there is no terminal to ask at; give an option instead"
-      )
-    }
+    let terminal = try openTerminal(instead: "give an option instead")
     defer { close(terminal) }
     show("\(prompt): ", at: terminal)
     return try line(from: terminal, or: "no answer was given")
   }
 
-  private static func ask(_ prompt: String) throws(CommandFailure) -> String {
+  private static func openTerminal(instead advice: String) throws(CommandFailure) -> Int32 {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
-    guard terminal >= 0 else {
-      throw CommandFailure(
-        .usage,
-        description: "there is no terminal to ask at; use --password-stdin"
-      )
-    }
+    if terminal >= 0 { return terminal }
+    throw CommandFailure(.usage, description: "there is no terminal to ask at; \(advice)")
+  }
+
+  private static func ask(_ prompt: String) throws(CommandFailure) -> String {
+    let terminal = try openTerminal(instead: "use --password-stdin")
     defer { close(terminal) }
     var settings = termios()
     guard tcgetattr(terminal, &settings) == 0 else {

@@ -207,6 +207,14 @@ package enum FileDescriptors {
     }
   }
 
+  /// Lets what is written to a descriptor go nowhere; whoever reads from its other end sees the end.
+  static func silence(_ descriptor: Int32) {
+    let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    guard nothing >= 0 else { return }
+    dup2(nothing, descriptor)
+    close(nothing)
+  }
+
   /// Locks a file, which is made if it is missing, until the descriptor is closed or this process
   /// ends in any way; nil if another process has locked it, or it cannot be made.
   static func lock(_ path: String) -> Int32? {

@@ -1,5 +1,6 @@
 import BlogTUI
 import Dispatch
+import DurableFiles
 import Foundation
 import NIOConcurrencyHelpers
 
@@ -21,7 +22,9 @@ enum ShellCommand {
   ) {
     let input = temporaryFile()
     defer { close(input) }
-    guard input >= 0, write(job.input, to: input) else {
+    guard input >= 0, PrivateFile.writeAll(Array(job.input.utf8), to: input) == 0,
+      lseek(input, 0, SEEK_SET) == 0
+    else {
       return ended(CommandOutcome(name: job.name, failure: "got no file for its input"))
     }
     switch job.output {
@@ -38,16 +41,6 @@ enum ShellCommand {
     unlink(name)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     return descriptor
-  }
-
-  private static func write(_ text: String, to descriptor: Int32) -> Bool {
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-      let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 else { return false }
-      bytes = bytes.dropFirst(count)
-    }
-    return lseek(descriptor, 0, SEEK_SET) == 0
   }
 
   private static func words(of job: CommandJob) -> [String] { ["/bin/sh", "-c", job.shell] }

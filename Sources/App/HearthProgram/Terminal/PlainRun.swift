@@ -1,7 +1,6 @@
 import BlogModel
 import BlogTUI
 import Foundation
-import NIOConcurrencyHelpers
 
 /// The blog as lines: one for each event, with commands typed at a prompt.
 ///
@@ -20,18 +19,17 @@ struct PlainRun {
   /// Runs until `quit` or the end of the input, and returns how it ended.
   func run() -> Ending {
     var plain = PlainBlog(me: blog.me)
-    let events = NIOLockedValueBox<[BlogEvent]>([])
     var pipe: [Int32] = [-1, -1]
     guard Foundation.pipe(&pipe) == 0 else { return .quit }
     defer { for descriptor in pipe { close(descriptor) } }
     let writer = pipe[1]
     _ = fcntl(writer, F_SETFL, O_NONBLOCK)
     _ = fcntl(pipe[0], F_SETFL, O_NONBLOCK)
-    blog.start { event in
-      events.withLockedValue { $0.append(event) }
+    let mailbox = Mailbox<BlogEvent> {
       var byte: UInt8 = 1
       _ = write(writer, &byte, 1)
     }
+    blog.start(mailbox.add)
     blog.request(.follow(.recent))
     blog.request(.hearNotices(true))
     var input = LineInput()
@@ -49,11 +47,7 @@ struct PlainRun {
         poll(&descriptors, 2, isWaiting || isAtEnd || !lines.isEmpty ? Self.patience : -1) == 0
       var bytes = [UInt8](repeating: 0, count: 256)
       while read(pipe[0], &bytes, bytes.count) > 0 {}
-      let taken = events.withLockedValue { events in
-        defer { events = [] }
-        return events
-      }
-      for event in taken { show(plain.take(event)) }
+      for event in mailbox.takeAll() { show(plain.take(event)) }
       if isLate || plain.isReady { isWaiting = false }
       if descriptors[0].revents != 0 {
         if let new = input.read(STDIN_FILENO) { lines += new } else { isAtEnd = true }

@@ -141,7 +141,8 @@ struct Serve: AsyncParsableCommand {
     defer { if keepsData, hasSocket { ServerRecord.remove(from: paths.data) } }
     try announce(server, at: paths, names: stores.names(), startTime: startTime)
     if background {
-      ProcessName.set()
+      // The name of a program that was started from `/proc/self/exe` is `exe`.
+      try? Data("hearth".utf8).write(to: URL(filePath: "/proc/self/comm"))
       ProgramPages.releaseOnceStarted()
     }
     try await server.waitUntilStopped()
@@ -261,7 +262,7 @@ struct Serve: AsyncParsableCommand {
       )
     )
     // The terminal that started this server reads one line and continues; more output could block.
-    if background { ServerLog.closeOutput() }
+    if background { FileDescriptors.silence(STDOUT_FILENO) }
   }
 }
 
@@ -299,24 +300,5 @@ struct Stop: ParsableCommand {
     let status = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
     // The state follows the name, which is in parentheses and may contain anything.
     return status.split(separator: ")").last?.hasPrefix(" Z") ?? true
-  }
-}
-
-/// What lists of processes call this one.
-private enum ProcessName {
-  /// Sets the name, since that of a program which was started from `/proc/self/exe` is `exe`.
-  static func set() {
-    try? Data("hearth".utf8).write(to: URL(filePath: "/proc/self/comm"))
-  }
-}
-
-/// The standard streams of a server in the background.
-enum ServerLog {
-  /// Closes stdout, because the starting process waits for its end.
-  static func closeOutput() {
-    let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { return }
-    dup2(descriptor, STDOUT_FILENO)
-    close(descriptor)
   }
 }
