@@ -76,21 +76,7 @@ struct Fsck: AsyncParsableCommand {
       return
     }
     if options.database == nil, !options.ephemeral { try checkFiles() }
-    // The blog is checked through a server; in a shared storage it is only read.
-    guard choice.name == DatabaseName.standard else { return }
-    if choice.storage.store == nil { try await checkBlog() } else { try checkStoredBlog() }
-  }
-
-  /// Checks the blog in a shared storage.
-  private func checkStoredBlog() throws {
-    let progress = ProgressLine("reading the blog", counting: .things("rows"))
-    let tree = try choice.storage.databases(options).database(choice.name).load()
-    let check = BlogCheck(tree.root)
-    progress.finish()
-    let report = FsckReport(isJSON: options.json)
-    for fault in check.faults + check.leftovers { report.tell(fault) }
-    report.finish(check)
-    if !check.faults.isEmpty { throw ExitStatus.failed.exitCode }
+    if choice.name == DatabaseName.standard { try await checkBlog() }
   }
 
   /// Accepts the loss of missing commits in the blog's database, or in the one that is named.
@@ -189,14 +175,20 @@ struct Fsck: AsyncParsableCommand {
     }
   }
 
+  /// Checks the blog through a server, and repairs it; in a shared storage it is only read.
   private func checkBlog() async throws {
-    let session = try BlogSession(options)
-    let root = session.database.reference()
+    let isShared = choice.storage.store != nil
+    let root = isShared ? nil : try BlogSession(options).database.reference()
     var report = FsckReport(isJSON: options.json)
     let progress = ProgressLine("reading the blog", counting: .things("rows"))
-    var check = try await BlogCheck(reading: root)
+    var check =
+      if let root {
+        try await BlogCheck(reading: root)
+      } else {
+        BlogCheck(try choice.storage.databases(options).database(choice.name).load().root)
+      }
     progress.finish()
-    if repair {
+    if repair, let root {
       check = try await report.repair(check, with: BlogRepair(root)) {
         try await BlogCheck(reading: root)
       }
