@@ -186,6 +186,19 @@ struct StoreChoice: ParsableArguments {
   }
 }
 
+extension DatabaseName {
+  /// Ensures that a text can name a database.
+  ///
+  /// - Throws: ``CommandFailure`` with the rule.
+  static func check(_ name: String) throws(CommandFailure) {
+    guard !isValid(name) else { return }
+    throw CommandFailure(
+      .usage,
+      description: "\"\(name)\" cannot name a database: only \(rule) can"
+    )
+  }
+}
+
 /// The database of a data directory that a command works on.
 struct DatabaseChoice: ParsableArguments {
   @Option(

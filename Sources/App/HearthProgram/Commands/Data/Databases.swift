@@ -70,12 +70,7 @@ extension Databases {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      guard DatabaseName.isValid(name) else {
-        throw CommandFailure(
-          .usage,
-          description: "\"\(name)\" cannot name a database: only \(DatabaseName.rule) can"
-        )
-      }
+      try DatabaseName.check(name)
       guard try Databases.stores(options, in: storage, changesSchema: true).create(name) else {
         throw CommandFailure(.conflict, description: "the database \"\(name)\" already exists")
       }
@@ -98,21 +93,24 @@ extension Databases {
     }
   }
 
-  /// Ensures that a storage has a database that can be deleted or renamed.
-  private static func require(
-    _ name: String,
-    in stores: any StoredDatabases,
-    isShared: Bool
-  ) throws {
+  /// The storage of a database that can be deleted or renamed, and the same again if it is shared.
+  private static func place(
+    of name: String,
+    _ options: CommonOptions,
+    in storage: StoreChoice
+  ) throws -> (stores: any StoredDatabases, shared: (any ClusterStore)?) {
+    let shared = storage.store == nil ? nil : try storage.cluster(options)
+    let stores = try shared ?? Databases.stores(options, in: storage)
     guard try stores.names().contains(name) else {
       throw CommandFailure(.notFound, description: "there is no database \"\(name)\"")
     }
-    guard isShared || name != DatabaseName.standard else {
+    guard shared != nil || name != DatabaseName.standard else {
       throw CommandFailure(
         .usage,
         description: "\"\(name)\" is the database of the directory itself, which always exists"
       )
     }
+    return (stores, shared)
   }
 
   /// Deletes a database.
@@ -137,9 +135,7 @@ extension Databases {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      let shared = storage.store == nil ? nil : try storage.cluster(options)
-      let stores = try shared ?? Databases.stores(options, in: storage)
-      try Databases.require(name, in: stores, isShared: shared != nil)
+      let shared = try Databases.place(of: name, options, in: storage).shared
       try consent.require(
         "this deletes the database \"\(name)\" with its rules and accounts for good"
       )
@@ -173,15 +169,8 @@ extension Databases {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      guard DatabaseName.isValid(newName) else {
-        throw CommandFailure(
-          .usage,
-          description: "\"\(newName)\" cannot name a database: only \(DatabaseName.rule) can"
-        )
-      }
-      let shared = storage.store == nil ? nil : try storage.cluster(options)
-      let stores = try shared ?? Databases.stores(options, in: storage)
-      try Databases.require(name, in: stores, isShared: shared != nil)
+      try DatabaseName.check(newName)
+      let (stores, shared) = try Databases.place(of: name, options, in: storage)
       guard try !stores.names().contains(newName) else {
         throw CommandFailure(
           .conflict,

@@ -37,12 +37,7 @@ struct Restore: ParsableCommand {
         description: "only a database of the data directory can be restored; see \"hearth import\""
       )
     }
-    guard DatabaseName.isValid(choice.name) else {
-      throw CommandFailure(
-        .usage,
-        description: "\"\(choice.name)\" cannot name a database: only \(DatabaseName.rule) can"
-      )
-    }
+    try DatabaseName.check(choice.name)
     let progress = ProgressLine("checking the backup", counting: .things("rows"))
     let restored = try StorageProgress.reporting(to: { done, total in
       progress.set(Int64(done), of: total.map(Int64.init))
