@@ -233,3 +233,30 @@ package enum FileDescriptors {
     _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 }
+
+extension DispatchQueue {
+  /// The queue for short work that nobody waits for.
+  ///
+  /// It is a serial queue rather than a global one because libdispatch counts the threads of its
+  /// global queues every second, from their first use until the program ends; a terminal at rest
+  /// would never sleep for longer.
+  static let hearthBackground = DispatchQueue(label: "hearth.background", qos: .utility)
+}
+
+/// A clock that shows the time of day and never jumps.
+///
+/// When somebody corrects the system's clock, what happened a minute ago stays a minute old. How far
+/// this clock is from the server's is measured with each connection.
+enum SteadyClock {
+  /// A clock that starts with the system's time, in milliseconds since 1970.
+  static func now() -> @Sendable () -> Int64 {
+    let start = milliseconds(CLOCK_REALTIME) - milliseconds(CLOCK_BOOTTIME)
+    return { start + milliseconds(CLOCK_BOOTTIME) }
+  }
+
+  private static func milliseconds(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
+  }
+}

@@ -2,6 +2,172 @@ internal import Dispatch
 internal import RealtimeCore
 internal import RealtimeDatabase
 
+/// A source of the posts of a list that a screen follows.
+protocol FeedSource: AnyObject {
+  func start()
+  func stop()
+  /// Reports the list again.
+  func publish()
+  /// Records the reader's position.
+  func read(at post: PostID)
+  /// Goes to the beginning of the list.
+  func showHighest()
+  /// A post of the list, if it is loaded.
+  func post(_ id: PostID) -> Post?
+}
+
+extension FollowedFeed: FeedSource {
+  func post(_ id: PostID) -> Post? { entry(id)?.post }
+}
+
+// Safety: all state is accessed only on `queue`.
+/// Reports once after a burst of events, however many of them ask for it.
+final class Burst: @unchecked Sendable {
+  private let queue: DispatchQueue
+  private var isWaiting = false
+
+  /// - Parameter queue: The queue on which the events arrive.
+  init(on queue: DispatchQueue) {
+    self.queue = queue
+  }
+
+  /// Calls a closure after the current burst, unless one is waiting already.
+  func end(_ report: @escaping @Sendable () -> Void) {
+    guard !isWaiting else { return }
+    isWaiting = true
+    queue.async { [self] in
+      isWaiting = false
+      report()
+    }
+  }
+}
+
+// Safety: all state is accessed only on `queue`, the callback queue of the database.
+/// The posts that an index names, such as those with a tag: the index is loaded in pages like any
+/// list, with one observer for each post that those pages name.
+///
+/// The number of observed posts depends on how much of the list is kept, not on its length.
+final class IndexedFeed: FeedSource, @unchecked Sendable {
+  /// How much of the index is kept; each entry costs an observer.
+  private static let bounds = FollowedFeed.Bounds(pageLimit: 4)
+
+  private struct Entry {
+    let query: DatabaseQuery
+    var handle: DatabaseHandle = 0
+    var isKnown = false
+    var post: Post?
+    var isPending = false
+  }
+
+  private let feed: FeedKind
+  private let uid: String
+  private let paths: BlogPaths
+  private let queue: DispatchQueue
+  private let burst: Burst
+  private let tell: @Sendable ([Post], FeedExtent) -> Void
+  private let fail: @Sendable (any Error) -> Void
+  private var index: FollowedFeed?
+  /// The keys that the index reported, newest first, and the loaded extent of the index.
+  private var told: (keys: [PostID], extent: FeedExtent)?
+  private var entries: [PostID: Entry] = [:]
+
+  init(
+    _ feed: FeedKind,
+    of uid: String,
+    in paths: BlogPaths,
+    queue: DispatchQueue,
+    tell: @escaping @Sendable ([Post], FeedExtent) -> Void,
+    fail: @escaping @Sendable (any Error) -> Void
+  ) {
+    self.feed = feed
+    self.uid = uid
+    self.paths = paths
+    self.queue = queue
+    burst = Burst(on: queue)
+    self.tell = tell
+    self.fail = fail
+  }
+
+  func start() {
+    let index = FollowedFeed(
+      paths.list(feed, of: uid),
+      isByStars: false,
+      isIndex: true,
+      bounds: Self.bounds,
+      queue: queue,
+      tell: { [weak self] entries, extent in self?.take(entries.map(\.id), extent: extent) },
+      fail: { [weak self] error in
+        self?.stop()
+        self?.fail(error)
+      }
+    )
+    self.index = index
+    index.start()
+  }
+
+  func stop() {
+    index?.stop()
+    index = nil
+    for key in entries.keys { forget(key) }
+  }
+
+  func read(at post: PostID) { index?.read(at: post) }
+
+  func showHighest() { index?.showHighest() }
+
+  func post(_ id: PostID) -> Post? { entries[id]?.post }
+
+  // MARK: Places
+
+  private func take(_ keys: [PostID], extent: FeedExtent) {
+    guard index != nil else { return }
+    told = (keys, extent)
+    let wanted = Set(keys)
+    for key in entries.keys where !wanted.contains(key) { forget(key) }
+    for key in keys where entries[key] == nil { watch(key) }
+    publish()
+  }
+
+  private func watch(_ key: PostID) {
+    let query = paths.post(key)
+    entries[key] = Entry(query: query)
+    entries[key]?.handle = query.observe(
+      .value,
+      with: { [weak self] snapshot in self?.take(snapshot, at: key) },
+      withCancel: { [weak self] _ in self?.take(nil, at: key) }
+    )
+  }
+
+  private func forget(_ key: PostID) {
+    guard let entry = entries.removeValue(forKey: key) else { return }
+    entry.query.removeObserver(withHandle: entry.handle)
+  }
+
+  private func take(_ snapshot: DataSnapshot?, at key: PostID) {
+    guard entries[key] != nil else { return }
+    entries[key]?.post = snapshot.flatMap(Post.init).flatMap { feed.has($0) ? $0 : nil }
+    entries[key]?.isPending = snapshot?.metadata.hasPendingWrites == true
+    entries[key]?.isKnown = true
+    publish()
+  }
+
+  // MARK: Telling
+
+  /// Reports the list after the current burst of events, once all posts are known.
+  func publish() {
+    burst.end { [weak self] in
+      guard let self, index != nil, let told, entries.values.allSatisfy(\.isKnown) else { return }
+      let pending = entries.filter { $0.value.isPending && $0.value.post != nil }.map(\.key)
+      let extent = FeedExtent(
+        hasOlder: told.extent.hasOlder,
+        hasNewer: told.extent.hasNewer,
+        pending: Set(pending)
+      )
+      tell(told.keys.compactMap { self.entries[$0]?.post }, extent)
+    }
+  }
+}
+
 // Safety: all state is accessed only on `queue`, the callback queue of the database.
 /// The posts of the people a person follows: one list for each of them, merged.
 ///
