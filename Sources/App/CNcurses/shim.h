@@ -25,7 +25,6 @@
 extern int wcwidth(wchar_t);
 
 static inline WINDOW *nc_stdscr(void) { return stdscr; }
-static inline WINDOW *nc_curscr(void) { return curscr; }
 static inline int nc_lines(void) { return LINES; }
 static inline int nc_columns(void) { return COLS; }
 static inline int nc_colors(void) { return COLORS; }
