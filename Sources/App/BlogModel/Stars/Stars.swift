@@ -208,7 +208,8 @@ struct StarIncrement: Sendable {
     }
     let write: @Sendable (_ owner: String) -> Void = { owner in
       let intent = Intent(isStarred: isStarred, number: number, post: id, owner: owner)
-      self.write(intent, to: .both, round: 1, completion: done)
+      let both = [intent.postPath, intent.copyPath]
+      self.write(intent, to: both, round: 1, completion: done)
     }
     if let owner { return write(owner) }
     paths.post(id).getData { error, snapshot in
@@ -235,19 +236,15 @@ struct StarIncrement: Sendable {
     let post: PostID
     /// The author of the post.
     let owner: String
+
+    var postPath: String { "posts/\(post)" }
+    var copyPath: String { "user-posts/\(owner)/\(post)" }
   }
 
-  /// The copies of a post in which the star does not have the wanted state.
-  private struct Copies: OptionSet {
-    let rawValue: Int
-    static let post = Copies(rawValue: 1)
-    static let copy = Copies(rawValue: 2)
-    static let both: Copies = [.post, .copy]
-  }
-
+  /// Writes the star at some paths, those of the post and its copy or one of them.
   private func write(
     _ intent: Intent,
-    to copies: Copies,
+    to places: [String],
     round: Int,
     completion: @escaping BlogCompletion
   ) {
@@ -256,10 +253,7 @@ struct StarIncrement: Sendable {
       return completion(BlogError.notFound(intent.post))
     }
     var values: [String: Any] = [:]
-    for (copy, path) in [
-      (Copies.post, "posts/\(intent.post)"),
-      (.copy, "user-posts/\(intent.owner)/\(intent.post)"),
-    ] where copies.contains(copy) {
+    for path in places {
       values["\(path)/stars/\(uid)"] = intent.isStarred ? true : NSNull()
       values["\(path)/starCount"] = ServerValue.increment(intent.isStarred ? 1 : -1)
     }
@@ -287,9 +281,11 @@ struct StarIncrement: Sendable {
       paths.posts(of: intent.owner).child(of: ChildKey(intent.post)).getData { error, snapshot in
         if error != nil { return completion(refusal) }
         let copy = snapshot.flatMap(Post.init)
-        var missing: Copies = []
-        if post.stars.contains(uid) != intent.isStarred { missing.insert(.post) }
-        if let copy, copy.stars.contains(uid) != intent.isStarred { missing.insert(.copy) }
+        var missing: [String] = []
+        if post.stars.contains(uid) != intent.isStarred { missing.append(intent.postPath) }
+        if let copy, copy.stars.contains(uid) != intent.isStarred {
+          missing.append(intent.copyPath)
+        }
         if missing.isEmpty { return completion(nil) }
         guard round < rounds, intents.isLast(intent.number, of: intent.post) else {
           return completion(refusal)
