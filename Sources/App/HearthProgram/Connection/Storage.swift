@@ -65,12 +65,7 @@ package enum Storage {
   }
 
   /// Opens the accounts in a directory.
-  package static func accounts(in directory: String) throws -> any IdentityStore {
-    try SQLiteIdentityStore(directory: directory)
-  }
-
-  /// Opens the accounts in a directory in order to move them.
-  static func movableAccounts(in directory: String) throws -> any MovableIdentityStore {
+  package static func accounts(in directory: String) throws -> any MovableIdentityStore {
     try SQLiteIdentityStore(directory: directory)
   }
 

@@ -131,7 +131,7 @@ private enum MigrationStorage {
 
   func accounts() throws -> any MovableIdentityStore {
     switch self {
-    case .directory(let paths): try Storage.movableAccounts(in: paths.identities)
+    case .directory(let paths): try Storage.accounts(in: paths.identities)
     case .shared(let address): try Storage.sharedAccounts(at: address)
     }
   }
