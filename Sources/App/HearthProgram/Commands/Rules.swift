@@ -63,9 +63,7 @@ extension Rules {
       _ = try Rules.load(file)
     }
   }
-}
 
-extension Rules {
   /// Gives a database rules of its own.
   struct Replace: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -106,9 +104,7 @@ extension Rules {
       try store.commit(CommitBatch(commits: [], rules: source))
     }
   }
-}
 
-extension Rules {
   /// Evaluates rules for one request.
   struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

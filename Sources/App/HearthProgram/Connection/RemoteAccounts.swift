@@ -171,9 +171,7 @@ extension CommonOptions {
     let suggestion = RemoteAccounts.suggestion(for: user)
     return Author(uid: user.uid, name: suggestion.isEmpty ? user.uid : suggestion)
   }
-}
 
-extension CommonOptions {
   /// Sets the credentials for a database that is about to be opened.
   ///
   /// - Parameter configuration: The options for opening the database.
@@ -185,9 +183,7 @@ extension CommonOptions {
     configuration.tokenProvider = auth
     return try author(auth)
   }
-}
 
-extension CommonOptions {
   /// What was refused, and what the user can do about it.
   func refusal(_ error: DatabaseError) -> String {
     let uid = (try? author(signedIn()).uid) ?? ""
@@ -206,9 +202,7 @@ extension CommonOptions {
     let place = profile.map { "--profile \($0)" } ?? "--database '\(configuration.databaseURL)'"
     return "\"hearth sign-in --email ADDRESS \(place)\" signs in"
   }
-}
 
-extension CommonOptions {
   /// Prints who has signed in.
   func tell(_ auth: Auth, name: String) {
     let uid = auth.currentUser?.uid ?? ""

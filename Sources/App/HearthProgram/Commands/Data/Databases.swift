@@ -76,9 +76,7 @@ extension Databases {
       }
     }
   }
-}
 
-extension Databases {
   /// Whether to change a whole database without a question.
   struct Consent: ParsableArguments {
     @Flag(help: "Do it; without this, only say what would be done.")
@@ -182,9 +180,7 @@ extension Databases {
       try shared.rename(name, to: newName, within: .seconds(options.timeout))
     }
   }
-}
 
-extension Databases {
   /// Makes another server the leader of a database.
   struct Move: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -219,9 +215,7 @@ extension Databases {
       try Databases.move(lease, to: server, in: store, within: options.timeout)
     }
   }
-}
 
-extension Databases {
   /// The server at a host.
   ///
   /// - Throws: ``CommandFailure`` that names the hosts of the servers there are.

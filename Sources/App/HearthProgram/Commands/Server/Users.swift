@@ -67,9 +67,7 @@ extension Users {
       options.common.answer(texts.compactMap(\.self).joined(separator: "  "), json: account)
     }
   }
-}
 
-extension Users {
   /// Creates an account.
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
