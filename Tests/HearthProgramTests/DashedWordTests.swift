@@ -25,7 +25,7 @@ struct DashedWordTests {
   @Test("A post ID may start with a dash, even after a flag")
   func argument() throws {
     let command: WriteComment = try parsed(["comment", "--json", "-Kpost", "-", "--answer", "-Kto"])
-    #expect(command.id == "-Kpost")
+    #expect(command.post.id == "-Kpost")
     #expect(command.text == "-")
     #expect(command.answer == "-Kto")
     #expect(command.options.json)
