@@ -224,7 +224,7 @@ extension Comment {
 
 extension Node {
   /// The string of a child; empty if it is not a string.
-  package func text(_ key: ChildKey) -> String {
+  func text(_ key: ChildKey) -> String {
     if case .string(let text)? = self[key].leafValue { text } else { "" }
   }
 }

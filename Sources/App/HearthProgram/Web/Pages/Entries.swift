@@ -35,6 +35,13 @@ struct PostEntry: Sendable {
   }
 }
 
+extension Node {
+  /// The string of a child; empty if it is not a string.
+  fileprivate func text(_ key: ChildKey) -> String {
+    if case .string(let text)? = self[key].leafValue { text } else { "" }
+  }
+}
+
 /// A time as pages show it: in UTC, because the reader's time zone is unknown.
 struct PageTime {
   private static let months = [
