@@ -138,9 +138,9 @@ package struct LocalServer: Sendable {
     guard let answer = try? JSONParser.parse(line) else { throw failure("sent an unknown answer") }
     guard let message = answer["error"]?.string else { return nil }
     let status = answer["status"]?.integer.flatMap { ExitStatus(rawValue: Int32($0)) }
-    let failure = CommandFailure(status ?? .failed, description: message)
-    if answer["locked"]?.bool == true { return failure }
-    throw failure
+    let reason = CommandFailure(status ?? .failed, description: message)
+    if answer["locked"]?.bool == true { return reason }
+    throw reason
   }
 
   private func failure(_ what: String) -> CommandFailure {
