@@ -280,7 +280,7 @@ struct Swarm: AsyncParsableCommand {
       } else if path.hasSuffix(".svg") {
         SwarmPicture(report).svg
       } else {
-        PrettyJSON.text(report.json) + "\n"
+        String(decoding: PrettyJSON.text(report.json), as: UTF8.self) + "\n"
       }
     do {
       try text.write(toFile: path, atomically: true, encoding: .utf8)

@@ -1,5 +1,5 @@
 internal import NIOCore
-internal import RealtimeCore
+package import RealtimeCore
 internal import RealtimeTransport
 
 /// The format that a REST request wants its response in.
@@ -155,11 +155,11 @@ extension RESTRequest {
 }
 
 /// Prints JSON for people: one member per line, indented by two spaces per level.
-enum PrettyJSON {
+package enum PrettyJSON {
   /// The text in UTF-8.
   ///
   /// - Complexity: O(size · depth)
-  static func text(_ value: JSONValue) -> [UInt8] {
+  package static func text(_ value: JSONValue) -> [UInt8] {
     var bytes: [UInt8] = []
     append(value, indent: 0, to: &bytes)
     return bytes

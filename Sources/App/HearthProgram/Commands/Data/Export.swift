@@ -45,7 +45,8 @@ struct Export: AsyncParsableCommand {
     } else {
       let session = try BlogSession(options)
       let json = try await session.database.reference().getData().exportedJSON
-      try sink((options.json ? json.text : PrettyJSON.text(json)) + "\n")
+      let text = options.json ? json.text : String(decoding: PrettyJSON.text(json), as: UTF8.self)
+      try sink(text + "\n")
     }
     try output?.finish()
     progress.finish("exported \(ProgressLine.bytes(bytes))" + (file.map { " to \($0)" } ?? ""))
