@@ -11,11 +11,7 @@ struct EmptyListTests {
     size: Size = Size(width: 80, height: 24)
   ) -> Model {
     var model = Model(
-      me: Fixture.alice,
-      databaseName: database,
-      size: size,
-      glyphs: .unicode,
-      now: Fixture.now
+      RecordingStart(me: Fixture.alice, databaseName: database, size: size, now: Fixture.now)
     )
     _ = update(&model, with: .started)
     model.send(.blog(.connection(.online)))

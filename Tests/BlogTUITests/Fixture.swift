@@ -146,13 +146,14 @@ enum Fixture {
 
   /// A model after the start, before any data has arrived.
   static func started(_ size: Size, glyphs: GlyphSet = .unicode) -> Model {
-    var model = Model(
+    let start = RecordingStart(
       me: alice,
       databaseName: "local",
       size: size,
-      glyphs: glyphs,
+      isASCII: glyphs == .ascii,
       now: now
     )
+    var model = Model(start)
     _ = update(&model, with: .started)
     return model
   }

@@ -7,11 +7,9 @@ import Testing
 struct UpdateTests {
   @Test("Starting follows only the first list")
   func start() {
+    let size = Size(width: 80, height: 24)
     var model = Model(
-      me: Fixture.alice,
-      databaseName: "local",
-      size: Size(width: 80, height: 24),
-      now: 0
+      RecordingStart(me: Fixture.alice, databaseName: "local", size: size, now: 0)
     )
     #expect(model.send(.started) == [.request(.follow(.recent))])
     #expect(model.feed.phase == .loading)

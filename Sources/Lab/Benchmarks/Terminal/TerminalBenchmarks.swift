@@ -34,10 +34,12 @@ struct TerminalBenchmarks {
 
   private static func keys(onListOf count: Int) -> Benchmark.Pass {
     var model = Model(
-      me: Author(uid: "me", name: "me"),
-      databaseName: "benchmark",
-      size: Size(width: 80, height: 24),
-      now: 1_700_000_000_000
+      RecordingStart(
+        me: Author(uid: "me", name: "me"),
+        databaseName: "benchmark",
+        size: Size(width: 80, height: 24),
+        now: 1_700_000_000_000
+      )
     )
     _ = update(&model, with: .started)
     _ = update(&model, with: .blog(.connection(.online)))

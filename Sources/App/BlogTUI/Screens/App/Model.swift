@@ -1,5 +1,42 @@
 package import BlogModel
 
+/// The state in which a program started; together with its events it determines all screens.
+package struct RecordingStart: Hashable, Sendable, Codable {
+  /// The user.
+  package var me: Author
+  /// The name of the database.
+  package var databaseName: String
+  /// The number of columns and rows.
+  package var size: Size
+  /// Whether the terminal shows ASCII only.
+  package var isASCII: Bool
+  /// The time by the server's clock, in milliseconds since 1970.
+  package var now: Int64
+  /// What was typed earlier and not sent; the last post is offered first.
+  package var unsent: Unsent
+  /// Commands that were typed earlier.
+  package var history: [String]
+
+  /// Makes a start.
+  package init(
+    me: Author,
+    databaseName: String,
+    size: Size,
+    isASCII: Bool = false,
+    now: Int64,
+    unsent: Unsent = Unsent(),
+    history: [String] = []
+  ) {
+    self.me = me
+    self.databaseName = databaseName
+    self.size = size
+    self.isASCII = isASCII
+    self.now = now
+    self.unsent = unsent
+    self.history = history
+  }
+}
+
 /// Everything that is on the screen, as a value: what all screens share, and the screens.
 ///
 /// Only ``update(_:with:)`` changes it, and ``view(_:)`` draws it.
@@ -10,31 +47,9 @@ package struct Model: Sendable {
   /// The screens, one in front of the other.
   var stack = ScreenStack()
 
-  /// Makes the state before anything is known.
-  ///
-  /// - Parameters:
-  ///   - me: The user.
-  ///   - databaseName: The name of the database.
-  ///   - size: The number of columns and rows.
-  ///   - glyphs: The symbols that the terminal can show.
-  ///   - now: The time in milliseconds since 1970.
-  ///   - unsent: What was typed earlier and not sent; the last post is offered first.
-  package init(
-    me: Author,
-    databaseName: String,
-    size: Size,
-    glyphs: GlyphSet = .unicode,
-    now: Int64,
-    unsent: Unsent = Unsent()
-  ) {
-    session = Session(
-      me: me,
-      databaseName: databaseName,
-      size: size,
-      glyphs: glyphs,
-      now: now,
-      unsent: unsent
-    )
+  /// Makes the state before the first event, both live and in a replay.
+  package init(_ start: RecordingStart) {
+    session = Session(start)
     relayout()
   }
 

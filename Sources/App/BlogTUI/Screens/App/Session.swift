@@ -27,27 +27,13 @@ package struct Session: Sendable {
   package internal(set) var inspector = Inspector()
 
   /// Makes the state before anything is known.
-  ///
-  /// - Parameters:
-  ///   - me: The user.
-  ///   - databaseName: The name of the database.
-  ///   - size: The number of columns and rows.
-  ///   - glyphs: The symbols that the terminal can show.
-  ///   - now: The time in milliseconds since 1970.
-  ///   - unsent: What was typed earlier and not sent; the last post is offered first.
-  init(
-    me: Author,
-    databaseName: String,
-    size: Size,
-    glyphs: GlyphSet = .unicode,
-    now: Int64,
-    unsent: Unsent = Unsent()
-  ) {
-    self.me = me
-    self.now = now
-    connection = ServerConnection(to: databaseName, since: now)
-    writing = Writing(unsent: unsent)
-    display = Display(size: size, terminalGlyphs: glyphs)
+  init(_ start: RecordingStart) {
+    me = start.me
+    now = start.now
+    connection = ServerConnection(to: start.databaseName, since: now)
+    writing = Writing(unsent: start.unsent)
+    display = Display(size: start.size, terminalGlyphs: start.isASCII ? .ascii : .unicode)
+    commands = CommandHistory(start.history)
     reading.names.learn(me)
   }
 
