@@ -151,12 +151,7 @@ extension ReplayPlayer {
     let line = Rect(row: row, column: 0, width: size.width, height: 1)
     screen.horizontalLine(in: line, glyphs: glyphs, style: theme.rule)
     screen.put(facts, in: line, style: theme.key, aligned: .leading)
-    let track = Rect(
-      row: row,
-      column: facts.width,
-      width: size.width - facts.width - 1,
-      height: 1
-    )
+    let track = line.cut(left: facts.width, right: 1)
     guard track.width > 1, let thumb = glyphs.scrollThumb.clusters.first else { return }
     let share = replay.duration > 0 ? Double(replay.elapsed) / Double(replay.duration) : 0
     let even = replay.count > 0 ? Double(replay.position) / Double(replay.count) : 0

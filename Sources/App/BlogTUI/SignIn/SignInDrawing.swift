@@ -99,19 +99,9 @@ struct SignInPainter {
     in line: Rect,
     isFocused: Bool
   ) -> Rect {
-    let label = Rect(
-      row: line.row,
-      column: line.column,
-      width: SignInForm.labelWidth - 2,
-      height: 1
-    )
-    let edge = Position(row: line.row, column: line.column + SignInForm.labelWidth - 2)
-    let room = Rect(
-      row: line.row,
-      column: line.column + SignInForm.labelWidth,
-      width: line.width - SignInForm.labelWidth,
-      height: 1
-    )
+    let label = line.with(width: SignInForm.labelWidth - 2)
+    let edge = Position(row: line.row, column: label.endColumn)
+    let room = line.cut(left: SignInForm.labelWidth)
     let style = isFocused ? theme.key : theme.dim
     screen.put(field.item.label(form.kind), in: label, style: style, ellipsis: glyphs.ellipsis)
     let mark = isFocused ? glyphs.selection : glyphs.vertical

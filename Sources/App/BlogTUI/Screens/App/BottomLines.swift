@@ -114,12 +114,12 @@ extension Painter {
     right.append(connectionText(in: row.width - (row.width < 30 ? 1 : 2) - taken))
     let width = right.reduce(gap * (right.count - 1)) { $0 + $1.0.width }
     var column = max(row.column + 1, row.endColumn - 1 - width)
-    let limit = max(0, column - row.column - 1 - gap)
+    let limit = column - row.column - 1 - gap
     for (text, style) in right {
       screen.put(text, at: Position(row: row.row, column: column), style: style, clip: row)
       column += text.width + gap
     }
-    paintIdentity(in: Rect(row: row.row, column: row.column + 1, width: limit, height: row.height))
+    paintIdentity(in: row.cut(left: 1).with(width: limit))
   }
 
   /// The number of people online, the age of the last event, and the latency.
@@ -142,17 +142,11 @@ extension Painter {
     let name = SafeText(untrusted: session.me.name, limit: SafeText.nameLimit)
     let used = screen.put(name, in: rect, style: theme.key, ellipsis: glyphs.ellipsis)
     let database = SafeText(untrusted: session.connection.databaseName, limit: 200)
-    let room = Rect(
-      row: rect.row,
-      column: rect.column + used,
-      width: rect.width - used,
-      height: rect.height
-    )
+    let room = rect.cut(left: used)
     let text = separator + database
     guard room.width >= min(text.width, 12) else { return }
     screen.put(text, in: room, style: theme.dim, ellipsis: glyphs.ellipsis)
   }
-
 }
 
 // MARK: The connection

@@ -32,32 +32,18 @@ package struct Frame: Hashable, Sendable {
   }
 
   /// Where a search is typed, after its slash.
-  var searchField: Rect {
-    let width = footer.width - 1 - searchCount.width
-    return Rect(row: footer.row, column: 1, width: width, height: footer.height)
-  }
+  var searchField: Rect { footer.cut(left: 1, right: searchCount.width) }
 
   /// Where the number of matches is shown; empty on narrow screens.
   var searchCount: Rect {
-    let width = footer.width >= 36 ? 13 : 0
-    return Rect(
-      row: footer.row,
-      column: footer.endColumn - width,
-      width: width,
-      height: footer.height
-    )
+    footer.cut(left: footer.width - (footer.width >= 36 ? 13 : 0))
   }
 
   /// The text of a page.
   var page: Rect { content.inset(rows: 0, columns: 1) }
 
   /// Where a command is typed, after its colon.
-  var commandField: Rect { lineField(after: 1) }
-
-  /// Where a line is typed, after something of that width.
-  func lineField(after width: Int) -> Rect {
-    Rect(row: footer.row, column: width, width: footer.width - width, height: footer.height)
-  }
+  var commandField: Rect { footer.cut(left: 1) }
 
   /// Whether the screens can be used at that size.
   package static func isLargeEnough(_ size: Size) -> Bool {

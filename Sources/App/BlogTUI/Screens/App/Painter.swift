@@ -73,13 +73,7 @@ struct Painter {
       hits.add(.tab(tab.kind), at: tab.rect)
     }
     let end = bar.tabs.last?.rect.endColumn ?? 0
-    let room = Rect(
-      row: frame.header.row,
-      column: end,
-      width: frame.header.width - end,
-      height: 1
-    )
-    let used = paintNoticeMark(in: room)
+    let used = paintNoticeMark(in: frame.header.cut(left: end))
     paintNotices(after: end, leaving: used)
   }
 
@@ -87,12 +81,7 @@ struct Painter {
   private mutating func paintNotices(after column: Int, leaving used: Int) {
     let mark = unseenMark
     if frame.upperRule.isEmpty {
-      let room = Rect(
-        row: frame.header.row,
-        column: column,
-        width: frame.header.width - column - used,
-        height: 1
-      )
+      let room = frame.header.cut(left: column, right: used)
       let short = model.openPost == nil ? mark.short : .empty
       guard short.width < room.width else { return }
       screen.put(short, in: room, style: unseenStyle, aligned: .trailing)

@@ -2,7 +2,7 @@ extension Painter {
   /// Paints a chooser that fills the content.
   mutating func paint(_ chooser: Chooser) {
     screen.put(" " + chooser.title, at: frame.header.origin, style: theme.brand, clip: frame.header)
-    let room = Rect(row: frame.header.row, column: 12, width: frame.header.width - 12, height: 1)
+    let room = frame.header.cut(left: 12)
     let count = count(of: chooser) + " "
     screen.put(count, in: room, style: theme.dim, aligned: .trailing, ellipsis: glyphs.ellipsis)
     paintParts(of: chooser)
@@ -97,7 +97,7 @@ extension Painter {
     let mark: SafeText = isSelected ? glyphs.selection : item.isRecent ? glyphs.bullet : " "
     let isDim = item.isRecent && !isSelected
     screen.put(mark, at: row.origin, style: isDim ? theme.dim : style, clip: row)
-    let name = Rect(row: row.row, column: row.column + 2, width: column, height: 1)
+    let name = row.line(0).cut(left: 2).with(width: column)
     let title = SafeText(untrusted: item.title)
     screen.put(title, in: name, style: style, ellipsis: glyphs.ellipsis)
     for position in chooser.match(item)?.positions ?? []
@@ -107,13 +107,7 @@ extension Painter {
         theme.style(theme.match, isSelected: isSelected)
       }
     }
-    let start = name.endColumn + 2
-    let rest = Rect(
-      row: row.row,
-      column: start,
-      width: row.endColumn - start - 1,
-      height: 1
-    )
+    let rest = row.line(0).cut(left: column + 4, right: 1)
     var detail = SafeText(untrusted: item.detail)
     // Without a box there is no room for names beside the keys.
     let isShort = !chooser.floats && item.keys != nil

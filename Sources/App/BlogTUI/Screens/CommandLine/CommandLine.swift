@@ -143,7 +143,7 @@ extension CommandLine: AppScreen {
 
   mutating func resize(in session: Session) {
     let frame = Frame(session.size)
-    field.resize(to: frame.lineField(after: label(in: frame.footer.width).width).size)
+    field.resize(to: frame.footer.cut(left: label(in: frame.footer.width).width).size)
   }
 
   func draw(on painter: inout Painter) {}

@@ -4,7 +4,7 @@ extension Painter {
   /// Paints the command line with its colon, or with its question.
   mutating func paint(_ line: CommandLine) {
     let label = line.label(in: frame.footer.width)
-    let room = frame.lineField(after: label.width)
+    let room = frame.footer.cut(left: label.width)
     screen.put(label, at: frame.footer.origin, style: theme.key, clip: frame.footer)
     hits.add(.field(of: CommandLine.self), at: room)
     line.field.draw(
@@ -36,14 +36,9 @@ extension Painter {
       screen.fill(row, style: isSelected ? theme.selected : style)
       let mark: SafeText = isSelected ? (isASCII ? ">" : "▸") : " "
       screen.put(mark, at: row.origin, style: style, clip: row)
-      let name = Rect(row: row.row, column: 1, width: column, height: 1)
+      let name = row.cut(left: 1).with(width: column)
       screen.put(completion.title, in: name, style: style, ellipsis: glyphs.ellipsis)
-      let rest = Rect(
-        row: row.row,
-        column: column + 3,
-        width: row.width - column - 4,
-        height: 1
-      )
+      let rest = row.cut(left: column + 3, right: 1)
       let detail = theme.style(theme.dim, isSelected: isSelected)
       screen.put(completion.detail, in: rest, style: detail, ellipsis: glyphs.ellipsis)
     }

@@ -265,7 +265,7 @@ extension Painter {
           style: theme.style(theme.selectedBorder, isSelected: true)
         )
       }
-      let room = Rect(row: row.row, column: row.column + 2, width: row.width - 3, height: 1)
+      let room = row.cut(left: 2, right: 1)
       let style = theme.style(theme.text, isSelected: isSelected)
       screen.put(item.title, in: room, style: style, ellipsis: glyphs.ellipsis)
       hits.add(.completion(index), at: row)

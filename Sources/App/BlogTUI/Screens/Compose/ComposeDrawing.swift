@@ -39,12 +39,7 @@ struct ComposeFrame: Hashable {
   }
 
   private static func field(_ rect: Rect, textWidth: Int) -> Rect {
-    Rect(
-      row: rect.row,
-      column: rect.column + 2,
-      width: min(textWidth, rect.width - 3),
-      height: rect.height
-    )
+    rect.cut(left: 2).with(width: min(textWidth, rect.width - 3))
   }
 }
 
@@ -77,7 +72,10 @@ extension Painter {
       isFocused: !isTitle && takesKeys
     )
     paintPreview(of: form.body, in: areas)
-    if let problem = form.problem { paintProblem(problem, in: areas.problem) }
+    if let problem = form.problem {
+      let room = areas.problem.cut(left: 1, right: 1)
+      screen.put(problem, in: room, style: theme.failure, ellipsis: glyphs.ellipsis)
+    }
   }
 
   /// Paints what readers will see, from the line with which the text begins on the screen.
@@ -112,11 +110,6 @@ extension Painter {
     }
   }
 
-  private mutating func paintProblem(_ problem: SafeText, in rect: Rect) {
-    let room = Rect(row: rect.row, column: 1, width: rect.width - 2, height: rect.height)
-    screen.put(problem, in: room, style: theme.failure, ellipsis: glyphs.ellipsis)
-  }
-
   /// Paints how much of the focused field is used, and what is too long, as detailed as fits.
   private mutating func paintCount(_ form: Composer, after column: Int) {
     let title = form.title.text.utf16.count
@@ -132,12 +125,7 @@ extension Painter {
       let sentence = SafeText(untrusted: problem.description, mode: .singleLine)
       text = frame.header.width >= 60 ? sentence + " " : glyphs.cross + " " + text
     }
-    let room = Rect(
-      row: frame.header.row,
-      column: column,
-      width: frame.header.width - column,
-      height: 1
-    )
+    let room = frame.header.cut(left: column)
     guard text.width <= room.width else { return }
     let isNearLimit = used * 10 >= limit * 9
     let style = problem != nil ? theme.failure : isNearLimit ? theme.notice : theme.dim

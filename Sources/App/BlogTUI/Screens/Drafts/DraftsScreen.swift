@@ -188,13 +188,13 @@ extension Painter {
       second = excerpt(draft.text)
     }
     let line = rect.line(0)
-    let heading = Rect(row: line.row, column: line.column + 1, width: line.width - 1, height: 1)
+    let heading = line.cut(left: 1)
     guard rect.height > 1 else {
       let text = second.isEmpty ? first : first + separator + second
       return _ = screen.put(text, in: heading, style: style, ellipsis: glyphs.ellipsis)
     }
     screen.put(first, in: heading, style: style, ellipsis: glyphs.ellipsis)
-    let below = Rect(row: line.row + 1, column: line.column + 3, width: line.width - 3, height: 1)
+    let below = rect.line(1).cut(left: 3)
     screen.put(second, in: below, style: isSelected ? style : theme.dim, ellipsis: glyphs.ellipsis)
   }
 

@@ -16,12 +16,7 @@ extension Painter {
       style: theme.dim,
       ellipsis: glyphs.ellipsis
     )
-    let rows = Rect(
-      row: room.row + 1,
-      column: room.column,
-      width: room.width,
-      height: room.height - 1
-    )
+    let rows = room.cut(top: 1)
     if inspector.list.ids.isEmpty {
       let text: SafeText =
         inspector.count == 0 ? "Nothing happened yet." : "Nothing of this kind or path."
@@ -88,10 +83,9 @@ extension Painter {
       words.append("paused, " + SafeText(inspector.waitingCount) + " waiting")
     }
     let text = words.joined(separator: separator) + " "
-    let room = Rect(row: frame.header.row, column: 12, width: frame.header.width - 12, height: 1)
     screen.put(
       text,
-      in: room,
+      in: frame.header.cut(left: 12),
       style: theme.notice,
       aligned: .trailing,
       ellipsis: glyphs.ellipsis

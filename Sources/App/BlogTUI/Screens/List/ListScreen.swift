@@ -66,13 +66,7 @@ extension Session {
   /// The rectangle of the list.
   var listRect: Rect {
     let content = Frame(size).content
-    guard isSplit else { return content }
-    return Rect(
-      row: content.row,
-      column: content.column,
-      width: content.width * 9 / 20,
-      height: content.height
-    )
+    return isSplit ? content.with(width: content.width * 9 / 20) : content
   }
 
   /// Tells the lists how much space they have.

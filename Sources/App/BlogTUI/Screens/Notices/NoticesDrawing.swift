@@ -5,7 +5,7 @@ extension Painter {
     screen.put(" Notices", at: frame.header.origin, style: theme.brand, clip: frame.header)
     let unread = session.unreadNotices
     if unread > 0 {
-      let room = Rect(row: frame.header.row, column: 9, width: frame.header.width - 9, height: 1)
+      let room = frame.header.cut(left: 9)
       screen.put(SafeText(unread) + " new ", in: room, style: theme.notice, aligned: .trailing)
     }
     guard let entries = session.reading.notices, !entries.isEmpty else {
@@ -42,35 +42,14 @@ extension Painter {
     let markStyle = theme.style(theme.notice, isSelected: isSelected)
     screen.put(mark, at: line.origin, style: markStyle, clip: line)
     let age = time(entry.at, isShort: line.width < 60)
-    let ageRoom = Rect(
-      row: line.row,
-      column: line.endColumn - age.width,
-      width: age.width,
-      height: 1
-    )
-    screen.put(age, in: ageRoom, style: theme.style(theme.dim, isSelected: isSelected))
-    let room = Rect(
-      row: line.row,
-      column: line.column + 2,
-      width: line.width - 2 - (age.width == 0 ? 0 : age.width + 2),
-      height: 1
-    )
+    let dim = theme.style(theme.dim, isSelected: isSelected)
+    screen.put(age, in: line.cut(left: line.width - age.width), style: dim)
+    let room = line.cut(left: 2, right: age.isEmpty ? 0 : age.width + 2)
     screen.put(sentence(entry), in: room, style: style, ellipsis: glyphs.ellipsis)
     guard rect.height > 1 else { return }
     let below = rect.line(1)
     let text = Markup.excerpt(of: entry.text, limit: below.width + 1, bullet: glyphs.bullet)
-    let textRoom = Rect(
-      row: below.row,
-      column: below.column + 4,
-      width: below.width - 4,
-      height: 1
-    )
-    screen.put(
-      text,
-      in: textRoom,
-      style: theme.style(theme.dim, isSelected: isSelected),
-      ellipsis: glyphs.ellipsis
-    )
+    screen.put(text, in: below.cut(left: 4), style: dim, ellipsis: glyphs.ellipsis)
   }
 
   private func sentence(_ entry: NoticeEntry) -> SafeText {
@@ -90,12 +69,7 @@ extension Painter {
     let long = sign + " " + SafeText(count) + word + (key.map { ", " + $0 } ?? .empty) + " "
     let text = long.width + 2 <= room.width ? long : short
     guard text.width < room.width else { return 0 }
-    let rect = Rect(
-      row: room.row,
-      column: room.endColumn - text.width,
-      width: text.width,
-      height: 1
-    )
+    let rect = room.cut(left: room.width - text.width)
     screen.put(text, in: rect, style: style(theme.notice, of: .notices))
     hits.add(.action(.notices), at: rect)
     return text.width

@@ -405,12 +405,7 @@ extension Painter {
     if scroll.top > 0 { mark.append(isASCII ? "^" : "▲") }
     if last < total { mark.append(isASCII ? "v" : "▼") }
     let text = mark + " " + SafeText(last) + "/" + SafeText(total) + " "
-    let room = Rect(
-      row: frame.header.row,
-      column: column,
-      width: frame.header.width - column,
-      height: 1
-    )
+    let room = frame.header.cut(left: column)
     screen.put(text, in: room, style: theme.dim, aligned: .trailing, ellipsis: glyphs.ellipsis)
   }
 

@@ -133,18 +133,12 @@ extension Painter {
       let position = Position(row: row.row, column: row.column + indent - 2)
       screen.put(mark, at: position, style: theme.border, clip: row)
     }
-    let room = Rect(
-      row: row.row,
-      column: row.column + indent,
-      width: row.width - indent,
-      height: 1
-    )
     let used = paintSignature(
       of: comment.uid,
       named: comment.author,
       at: comment.createdAt,
       style: theme.style(theme.author, isSelected: isSelected),
-      in: room
+      in: row.cut(left: indent)
     )
     indent += used + 1
     if let delivery = session.delivery(of: comment.id) {
@@ -190,13 +184,12 @@ extension Painter {
     let words: SafeText = post.starCount == 1 ? " star" : " stars"
     let long = short + words + (isStarred ? ", one is yours" : "")
     let shown = row.width >= 56 ? long : short
-    let room = Rect(row: row.row, column: row.column, width: row.width - shown.width - 3, height: 1)
     let used = paintSignature(
       of: post.uid,
       named: post.author,
       at: post.createdAt,
       style: theme.author,
-      in: room
+      in: row.cut(right: shown.width + 3)
     )
     let middle = Position(row: row.row, column: row.column + used)
     screen.put(separator, at: middle, style: theme.dim, clip: row)

@@ -22,7 +22,7 @@ struct PostFrame: Hashable {
     in content: Rect,
     textWidth: Int,
     fieldHeight: Int,
-    isBesideList: Bool = false
+    isBesideList: Bool
   ) {
     let hasRule = !frame.lowerRule.isEmpty
     let all = Rect(
@@ -33,30 +33,14 @@ struct PostFrame: Hashable {
     )
     let rule: Length = hasRule ? .fixed(1) : .fixed(0)
     let rows = Layout.rows([.flexible(1), rule, .fixed(fieldHeight)], in: all)
-    border = Rect(
-      row: rows[0].row,
-      column: all.column,
-      width: min(2, all.width),
-      height: rows[0].height
-    )
-    text = Rect(
-      row: rows[0].row,
-      column: border.endColumn,
-      width: min(textWidth, all.width - border.width - 1),
-      height: rows[0].height
-    )
+    border = rows[0].with(width: min(2, all.width))
+    text = rows[0].cut(left: border.width)
+      .with(width: min(textWidth, all.width - border.width - 1))
     let margin = isBesideList ? border.width : 0
     self.rule = rows[1].cut(left: margin)
     let columns = Layout.columns([.fixed(2), .flexible(1)], in: rows[2].cut(left: margin))
     prompt = columns[0]
     field = columns[1]
-  }
-}
-
-extension Rect {
-  /// The rectangle without some columns on its left.
-  fileprivate func cut(left count: Int) -> Rect {
-    Rect(row: row, column: column + count, width: max(0, width - count), height: height)
   }
 }
 

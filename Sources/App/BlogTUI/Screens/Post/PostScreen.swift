@@ -129,27 +129,12 @@ extension Session {
   func postFrame(fieldHeight: Int) -> PostFrame {
     let frame = Frame(size)
     let textWidth = settings.number(.textWidth)
-    guard isSplit else {
-      return PostFrame(
-        frame,
-        in: frame.content,
-        textWidth: textWidth,
-        fieldHeight: fieldHeight
-      )
-    }
-    let left = listRect.endColumn + 1
-    let right = Rect(
-      row: frame.content.row,
-      column: left,
-      width: frame.content.endColumn - left,
-      height: frame.content.height
-    )
     return PostFrame(
       frame,
-      in: right,
+      in: isSplit ? frame.content.cut(left: listRect.width + 1) : frame.content,
       textWidth: textWidth,
       fieldHeight: fieldHeight,
-      isBesideList: true
+      isBesideList: isSplit
     )
   }
 

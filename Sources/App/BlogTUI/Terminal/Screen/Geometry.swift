@@ -95,6 +95,21 @@ package struct Rect: Hashable, Sendable {
     )
   }
 
+  /// The rectangle without some columns at its left and right and some rows at its top.
+  package func cut(left: Int = 0, right: Int = 0, top: Int = 0) -> Rect {
+    Rect(
+      row: row + top,
+      column: column + left,
+      width: width - left - right,
+      height: height - top
+    )
+  }
+
+  /// The rectangle with another number of columns, from its left on.
+  package func with(width: Int) -> Rect {
+    Rect(row: row, column: column, width: width, height: height)
+  }
+
   /// One row of the rectangle, counted from its top; empty if there is no such row.
   package func line(_ index: Int) -> Rect {
     Rect(

@@ -285,13 +285,7 @@ extension Screen {
   /// Draws a vertical line over the first column of the rectangle.
   package mutating func verticalLine(in rect: Rect, glyphs: GlyphSet, style: Style = .plain) {
     guard let piece = glyphs.vertical.clusters.first else { return }
-    let line = Rect(
-      row: rect.row,
-      column: rect.column,
-      width: min(1, rect.width),
-      height: rect.height
-    )
-    fill(line, with: piece, style: style)
+    fill(rect.with(width: min(1, rect.width)), with: piece, style: style)
   }
 
   /// Draws a frame along the inside of the rectangle's edge, with a title in its upper side.
@@ -309,13 +303,8 @@ extension Screen {
     let bottom = rect.endRow - 1
     horizontalLine(in: rect.line(0), glyphs: glyphs, style: style)
     horizontalLine(in: rect.line(rect.height - 1), glyphs: glyphs, style: style)
-    let side = Rect(row: rect.row, column: rect.column, width: 1, height: rect.height)
-    verticalLine(in: side, glyphs: glyphs, style: style)
-    verticalLine(
-      in: Rect(row: rect.row, column: right, width: 1, height: rect.height),
-      glyphs: glyphs,
-      style: style
-    )
+    verticalLine(in: rect, glyphs: glyphs, style: style)
+    verticalLine(in: rect.cut(left: rect.width - 1), glyphs: glyphs, style: style)
     put(glyphs.topLeft, at: rect.origin, style: style, clip: rect)
     put(glyphs.topRight, at: Position(row: rect.row, column: right), style: style, clip: rect)
     put(glyphs.bottomLeft, at: Position(row: bottom, column: rect.column), style: style, clip: rect)
