@@ -79,7 +79,7 @@ struct HelpTests {
       model.type("j")
     }
     #expect(seen.contains { $0.contains("suspend") })
-    #expect(model.help?.scroll.isAtEnd == true)
+    #expect(model.help.map { $0.scroll.visibleRange.upperBound == $0.scroll.lines.count } == true)
   }
 
   @Test("The hints of every context name the help key", arguments: [20, 40, 80])

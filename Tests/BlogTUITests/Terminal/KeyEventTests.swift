@@ -30,7 +30,7 @@ struct KeyEventTests {
 
   @Test("A sequence is one to four keys separated by spaces")
   func sequences() {
-    #expect(KeySequence(description: "g g") == KeySequence(.character("g"), .character("g")))
+    #expect(KeySequence(description: "g g")?.keys == [.character("g"), .character("g")])
     #expect(("^X Enter" as KeySequence).description == "^X Enter")
     #expect(KeySequence(description: "a b c d")?.keys.count == 4)
     #expect(KeySequence(description: "a b c d e") == nil)

@@ -40,9 +40,6 @@ struct KeyMapTests {
     #expect(map.match(.character("g"), in: [.list]) == .pending)
     #expect(map.match(.character("j"), in: [.list]) == .unbound)
     #expect(map.match(.character("j"), in: [.list]) == .action(.down))
-    #expect(map.match(.character("g"), in: [.list]) == .pending)
-    map.reset()
-    #expect(map.match(.character("j"), in: [.list]) == .action(.down))
   }
 
   @Test("A sequence of four keys waits for each key without a timeout")

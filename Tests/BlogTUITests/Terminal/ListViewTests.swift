@@ -68,8 +68,6 @@ struct ListViewTests {
     }
     #expect(screen.text() == " a\n\n>b\n\n")
     #expect(screen.cursor == Position(row: 2, column: 0))
-    #expect(list.id(at: Position(row: 3, column: 2), in: screen.bounds) == "b")
-    #expect(list.id(at: Position(row: 4, column: 2), in: screen.bounds) == nil)
   }
 
   @Test("A row that starts a section has a line above it unless it is the first in view")
@@ -91,8 +89,6 @@ struct ListViewTests {
     #expect(list.pageLength == 3)
     list.move(by: 3)
     #expect(draw() == " b\n c\n-d\n>d\n e")
-    #expect(list.id(at: Position(row: 2, column: 0), in: screen.bounds) == nil)
-    #expect(list.id(at: Position(row: 3, column: 0), in: screen.bounds) == "d")
     // A new row above, or one that begins another section, moves nothing.
     list.update(ids: ["x", "a", "b", "c", "d", "e"], sectionStarts: ["a", "b", "d"])
     #expect(draw() == " b\n c\n-d\n>d\n e")

@@ -11,46 +11,31 @@ struct ScrollViewTests {
     return view
   }
 
-  @Test("Keys scroll, but never beyond the ends")
-  func keys() {
+  @Test("Motions scroll, but never beyond the ends")
+  func motions() {
     var view = makeView(10, height: 4)
-    #expect(view.handle(.up) == .moved)
+    view.move(.up)
     #expect(view.top == 0)
-    _ = view.handle(.character("j"))
+    view.move(.down)
     #expect(view.visibleRange == 1..<5)
-    _ = view.handle(.pageDown)
+    view.move(.pageDown)
     #expect(view.visibleRange == 5..<9)
-    _ = view.handle(.control("d"))
+    view.move(.halfPageDown)
     #expect(view.visibleRange == 6..<10)
-    #expect(view.isAtEnd)
-    _ = view.handle(.character("g"))
+    view.move(.top)
     #expect(view.top == 0)
-    #expect(view.handle(.character("x")) == .ignored)
   }
 
-  @Test("A line is revealed with minimal scrolling")
-  func reveal() {
-    var view = makeView(10, height: 4)
-    view.reveal(5)
-    #expect(view.top == 2)
-    view.reveal(3)
-    #expect(view.top == 2)
-    view.reveal(1)
-    #expect(view.top == 1)
-  }
-
-  @Test("The visible lines are drawn, and fewer lines scroll the view back")
-  func drawing() {
+  @Test("Fewer lines scroll the view back")
+  func fewerLines() {
     var view = makeView(10, height: 2)
     view.scroll(to: 99)
-    var screen = Screen(size: Size(width: 3, height: 2))
-    view.draw(on: &screen, in: screen.bounds)
-    #expect(screen.text() == "8\n9")
+    #expect(view.visibleRange == 8..<10)
     view.update(lines: ["x"])
     #expect(view.top == 0)
   }
 
-  @Test("Random keys at any size keep the view valid", arguments: 0..<6 as Range<UInt64>)
+  @Test("Random motions at any size keep the view valid", arguments: 0..<6 as Range<UInt64>)
   func random(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     var view = ScrollView()
@@ -65,9 +50,7 @@ struct ScrollViewTests {
         mode: .multiLine
       )
       view.update(lines: text.wrapped(width: size.width))
-      _ = view.handle(RandomKeys.next(using: &generator))
-      var screen = Screen(size: size)
-      view.draw(on: &screen, in: screen.bounds)
+      view.move(Motion.allCases.randomElement(using: &generator) ?? .down)
       #expect(view.top >= 0 && view.top <= max(0, view.lines.count - 1))
     }
   }

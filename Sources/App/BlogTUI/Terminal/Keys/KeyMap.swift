@@ -6,12 +6,6 @@ package struct KeySequence: Hashable, Sendable, CustomStringConvertible {
   /// The keys in the order in which they are typed; never empty.
   package let keys: [KeyEvent]
 
-  /// Makes a sequence; passing more keys than ``longest`` is a programmer error.
-  package init(_ first: KeyEvent, _ rest: KeyEvent...) {
-    precondition(rest.count < Self.longest, "a sequence of more than \(Self.longest) keys")
-    keys = [first] + rest
-  }
-
   /// Makes the sequence with that name, such as `g g`; nil if one of the names belongs to no key.
   package init?(description: String) {
     let names = description.split(separator: " ")
@@ -158,11 +152,6 @@ package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: 
       if let action = actions[context]?[typed] { return .action(action) }
     }
     return .unbound
-  }
-
-  /// Forgets the first keys of a sequence.
-  package mutating func reset() {
-    pendingKeys = []
   }
 
   /// What can follow the pending keys in the context: the remaining keys, and their binding.

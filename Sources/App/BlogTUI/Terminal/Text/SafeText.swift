@@ -64,11 +64,6 @@ package struct SafeText: Hashable, Sendable {
     }
   }
 
-  /// Makes text from a literal in the program, which may contain line breaks.
-  package init(literal: StaticString) {
-    self.init(untrusted: literal.description, mode: .multiLine, limit: .max)
-  }
-
   /// Makes the decimal digits of a number.
   package init(_ number: Int) {
     self.init(untrusted: String(number))
@@ -149,9 +144,10 @@ package struct SafeText: Hashable, Sendable {
 }
 
 extension SafeText: ExpressibleByStringLiteral {
-  /// Makes text from a literal in the program; interpolation is deliberately impossible.
+  /// Makes text from a literal in the program, which may contain line breaks; interpolation is
+  /// deliberately impossible.
   package init(stringLiteral value: StaticString) {
-    self.init(literal: value)
+    self.init(untrusted: value.description, mode: .multiLine, limit: .max)
   }
 }
 
@@ -221,28 +217,9 @@ extension SafeText {
     return Self.prefix(of: line, width: width - mark.width) + mark
   }
 
-  /// The text, padded with blanks to that many cells at its end, its start or both.
-  package func padded(to width: Int, aligned alignment: Alignment = .leading) -> SafeText {
-    let missing = max(0, width - self.width)
-    let blanks = SafeText(repeating: .space, count: missing)
-    switch alignment {
-    case .leading:
-      return self + blanks
-    case .trailing:
-      return blanks + self
-    case .center:
-      let left = SafeText(repeating: .space, count: missing / 2)
-      return left + self + SafeText(repeating: .space, count: missing - missing / 2)
-    }
-  }
-
-  /// The text, truncated or padded to exactly that many cells.
-  package func fitted(
-    to width: Int,
-    aligned alignment: Alignment = .leading,
-    ellipsis: SafeText = .ellipsis
-  ) -> SafeText {
-    truncated(to: max(0, width), ellipsis: ellipsis).padded(to: width, aligned: alignment)
+  /// The text, padded with blanks at its end to that many cells.
+  package func padded(to width: Int) -> SafeText {
+    self + SafeText(repeating: .space, count: width - self.width)
   }
 
   private static func prefix(of clusters: ArraySlice<Cluster>, width: Int) -> SafeText {

@@ -270,12 +270,6 @@ extension ListView {
     }
   }
 
-  /// The row under a cell of the screen, if the list is drawn in the rectangle.
-  package func id(at position: Position, in rect: Rect) -> ID? {
-    guard rect.contains(position) else { return nil }
-    return rects(in: rect).first { $0.rect.contains(position) }.map { ids[$0.index] }
-  }
-
   /// The indices and rectangles of the rows in view.
   private func rects(in rect: Rect) -> [(index: Int, rect: Rect)] {
     var line = rect.row
