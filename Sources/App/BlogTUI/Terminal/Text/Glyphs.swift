@@ -9,62 +9,9 @@ package enum CharacterRepertoire: Hashable, Sendable {
 /// The symbols that the program itself draws, in a form that the terminal can show.
 package struct GlyphSet: Hashable, Sendable {
   /// Symbols for terminals that show Unicode.
-  package static let unicode = GlyphSet(
-    repertoire: .unicode,
-    star: "★",
-    emptyStar: "☆",
-    comment: "❝",
-    bullet: "•",
-    ellipsis: "…",
-    up: "↑",
-    down: "↓",
-    left: "←",
-    right: "→",
-    selection: "▌",
-    separator: "·",
-    check: "✓",
-    cross: "✗",
-    pending: "◌",
-    online: "●",
-    offline: "○",
-    unsure: "◐",
-    horizontal: "─",
-    vertical: "│",
-    topLeft: "┌",
-    topRight: "┐",
-    bottomLeft: "└",
-    bottomRight: "┘",
-    scrollThumb: "█"
-  )
-
+  package static let unicode = GlyphSet(.unicode)
   /// Symbols for terminals that show only ASCII.
-  package static let ascii = GlyphSet(
-    repertoire: .ascii,
-    star: "*",
-    emptyStar: "-",
-    comment: "\"",
-    bullet: "*",
-    ellipsis: "...",
-    up: "^",
-    down: "v",
-    left: "<",
-    right: ">",
-    selection: ">",
-    separator: "-",
-    check: "+",
-    cross: "x",
-    pending: ".",
-    online: "+",
-    offline: "-",
-    unsure: "?",
-    horizontal: "-",
-    vertical: "|",
-    topLeft: "+",
-    topRight: "+",
-    bottomLeft: "+",
-    bottomRight: "+",
-    scrollThumb: "#"
-  )
+  package static let ascii = GlyphSet(.ascii)
 
   /// The symbols for a terminal with that repertoire.
   package static func of(_ repertoire: CharacterRepertoire) -> GlyphSet {
@@ -86,10 +33,6 @@ package struct GlyphSet: Hashable, Sendable {
   package let bullet: SafeText
   /// The end of truncated text.
   package let ellipsis: SafeText
-  /// An arrow upwards.
-  package let up: SafeText
-  /// An arrow downwards.
-  package let down: SafeText
   /// An arrow to the left.
   package let left: SafeText
   /// An arrow to the right.
@@ -125,32 +68,40 @@ package struct GlyphSet: Hashable, Sendable {
   /// The movable part of a scroll bar.
   package let scrollThumb: SafeText
 
+  private init(_ repertoire: CharacterRepertoire) {
+    self.repertoire = repertoire
+    func sign(_ unicode: SafeText, _ ascii: SafeText) -> SafeText {
+      repertoire == .unicode ? unicode : ascii
+    }
+    star = sign("★", "*")
+    emptyStar = sign("☆", "-")
+    comment = sign("❝", "\"")
+    bullet = sign("•", "*")
+    ellipsis = sign("…", "...")
+    left = sign("←", "<")
+    right = sign("→", ">")
+    selection = sign("▌", ">")
+    separator = sign("·", "-")
+    check = sign("✓", "+")
+    cross = sign("✗", "x")
+    pending = sign("◌", ".")
+    online = sign("●", "+")
+    offline = sign("○", "-")
+    unsure = sign("◐", "?")
+    horizontal = sign("─", "-")
+    vertical = sign("│", "|")
+    topLeft = sign("┌", "+")
+    topRight = sign("┐", "+")
+    bottomLeft = sign("└", "+")
+    bottomRight = sign("┘", "+")
+    scrollThumb = sign("█", "#")
+  }
+
   /// The separator between facts on one line; in ASCII it differs from the symbol of an empty star.
   package var factSeparator: SafeText {
     switch repertoire {
     case .unicode: " " + separator + " "
     case .ascii: " | "
-    }
-  }
-}
-
-extension SafeText {
-  /// The same text in characters that the terminal can show; no cluster changes its width.
-  package func transliterated(to repertoire: CharacterRepertoire) -> SafeText {
-    switch repertoire {
-    case .unicode:
-      return self
-    case .ascii:
-      var result = SafeText()
-      var breaks = lineBreaks[...]
-      for (index, cluster) in clusters.enumerated() {
-        while let next = breaks.first, next <= index {
-          result.append(SafeText(clusters: [], lineBreaks: [0]))
-          breaks.removeFirst()
-        }
-        result.append(SafeText(clusters: cluster.asciiForms, lineBreaks: []))
-      }
-      return result + SafeText(clusters: [], lineBreaks: breaks.map { _ in 0 })
     }
   }
 }
