@@ -59,22 +59,16 @@ struct SignInPainter {
   }
 
   private mutating func paintChoices() {
-    let signIn = signIn
-    let theme = theme
-    let mark = glyphs.selection
-    var rows: [(SignIn.Choice, Rect)] = []
-    signIn.list.draw(on: &screen, in: frame.page) { screen, choice, isSelected, rect in
-      rows.append((choice, rect))
-      let text = (isSelected ? mark : " ") + " " + signIn.title(of: choice)
-      if isSelected { screen.fill(rect, style: theme.selected) }
-      screen.put(
-        text,
-        in: rect,
-        style: theme.style(.plain, isSelected: isSelected),
-        ellipsis: signIn.glyphs.ellipsis
-      )
+    for row in signIn.list.rows(in: frame.page) {
+      if row.isSelected {
+        screen.fill(row.rect, style: theme.selected)
+        screen.cursor = row.rect.origin
+      }
+      let text = (row.isSelected ? glyphs.selection : " ") + " " + signIn.title(of: row.id)
+      let style = theme.style(.plain, isSelected: row.isSelected)
+      screen.put(text, in: row.rect, style: style, ellipsis: glyphs.ellipsis)
+      hits.add(.choice(row.id), at: row.rect)
     }
-    for (choice, rect) in rows { hits.add(.choice(choice), at: rect) }
   }
 
   private mutating func paint(_ form: SignInForm) {

@@ -7,6 +7,22 @@ protocol RowScreen: AppScreen {
   var list: ListView<RowID> { get set }
 }
 
+extension Painter {
+  /// Makes a row of a screen one that can be clicked, and a selected one stand out.
+  ///
+  /// The cursor goes to the selected row, so that screen readers follow it.
+  mutating func beginRow<ID>(
+    _ row: ListView<ID>.Row,
+    of screen: any AppScreen.Type,
+    number: Int
+  ) {
+    hits.add(.row(number, of: screen), at: row.rect)
+    guard row.isSelected else { return }
+    self.screen.fill(row.rect, style: theme.selected)
+    self.screen.cursor = row.rect.origin
+  }
+}
+
 extension RowScreen {
   mutating func scroll(
     by direction: Int,

@@ -43,22 +43,11 @@ extension Painter {
     let areas = chooser.frame(in: session)
     screen.put(isASCII ? ">" : "›", at: areas.prompt.origin, style: theme.selectedBorder)
     let column = titleWidth(of: chooser, in: areas.list)
-    var copy = screen
-    var rows: [(Int, Rect)] = []
-    chooser.list.draw(on: &copy, in: areas.list) { screen, id, isSelected, row in
-      guard chooser.items.indices.contains(id) else { return }
-      rows.append((id, row))
-      paint(
-        chooser.items[id],
-        in: chooser,
-        isSelected: isSelected,
-        column: column,
-        at: row,
-        on: &screen
-      )
+    for row in chooser.list.rows(in: areas.list) {
+      beginRow(row, of: Chooser.self, number: row.id)
+      let item = chooser.items[row.id]
+      paint(item, in: chooser, isSelected: row.isSelected, column: column, at: row.rect)
     }
-    screen = copy
-    for (id, row) in rows { hits.add(.row(id, of: Chooser.self), at: row) }
     if chooser.list.ids.isEmpty {
       screen.put("No match", in: areas.list, style: theme.dim, ellipsis: glyphs.ellipsis)
     }
@@ -84,29 +73,21 @@ extension Painter {
     }
   }
 
-  private func paint(
+  private mutating func paint(
     _ item: Chooser.Item,
     in chooser: Chooser,
     isSelected: Bool,
     column: Int,
-    at row: Rect,
-    on screen: inout Screen
+    at row: Rect
   ) {
     let style = theme.style(theme.text, isSelected: isSelected)
-    if isSelected { screen.fill(row, style: theme.selected) }
     let mark: SafeText = isSelected ? glyphs.selection : item.isRecent ? glyphs.bullet : " "
     let isDim = item.isRecent && !isSelected
     screen.put(mark, at: row.origin, style: isDim ? theme.dim : style, clip: row)
     let name = row.line(0).cut(left: 2).with(width: column)
     let title = SafeText(untrusted: item.title)
     screen.put(title, in: name, style: style, ellipsis: glyphs.ellipsis)
-    for position in chooser.match(item)?.positions ?? []
-    where !isSelected || theme.hasQuietSelection {
-      let cell = Rect(row: row.row, column: name.column + position, width: 1, height: 1)
-      screen.restyle(cell.intersection(name)) { _ in
-        theme.style(theme.match, isSelected: isSelected)
-      }
-    }
+    paintMatch(chooser.match(item), in: name, isSelected: isSelected)
     let rest = row.line(0).cut(left: column + 4, right: 1)
     var detail = SafeText(untrusted: item.detail)
     // Without a box there is no room for names beside the keys.
@@ -117,14 +98,18 @@ extension Painter {
     }
     let detailStyle = theme.style(theme.dim, isSelected: isSelected)
     screen.put(detail, in: rest, style: detailStyle, ellipsis: glyphs.ellipsis)
-    guard !isSelected || theme.hasQuietSelection, !chooser.field.isEmpty, !isShort else {
-      return
+    if !chooser.field.isEmpty, !isShort {
+      paintMatch(chooser.detailMatch(item), in: rest, isSelected: isSelected)
     }
-    for position in chooser.detailMatch(item)?.positions ?? [] {
-      let cell = Rect(row: row.row, column: rest.column + position, width: 1, height: 1)
-      screen.restyle(cell.intersection(rest)) { _ in
-        theme.style(theme.match, isSelected: isSelected)
-      }
+  }
+
+  /// Sets off the letters that match, unless all parts of selected rows look the same.
+  private mutating func paintMatch(_ match: FuzzyMatch?, in rect: Rect, isSelected: Bool) {
+    guard let match, !isSelected || theme.hasQuietSelection else { return }
+    let style = theme.style(theme.match, isSelected: isSelected)
+    for position in match.positions {
+      let cell = rect.cut(left: position).with(width: 1).intersection(rect)
+      screen.restyle(cell) { _ in style }
     }
   }
 }

@@ -153,17 +153,14 @@ extension Painter {
     screen.put(" Drafts", at: frame.header.origin, style: theme.brand, clip: frame.header)
     if drafts.items.isEmpty { paintNoDrafts() }
     for row in drafts.list.rows(in: frame.page) {
+      beginRow(row, of: DraftsScreen.self, number: row.id)
       paint(drafts.items[row.id], isSelected: row.isSelected, in: row.rect)
-      hits.add(.row(row.id, of: DraftsScreen.self), at: row.rect)
-      guard row.isSelected else { continue }
-      paintSelection(at: row.rect)
-      screen.cursor = row.rect.origin
+      if row.isSelected { paintSelection(at: row.rect) }
     }
   }
 
   private mutating func paint(_ item: DraftsScreen.Item, isSelected: Bool, in rect: Rect) {
     let style = theme.style(theme.text, isSelected: isSelected)
-    if isSelected { screen.fill(rect, style: theme.selected) }
     let first: SafeText
     let second: SafeText
     switch item {

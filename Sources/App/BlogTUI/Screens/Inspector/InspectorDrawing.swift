@@ -23,15 +23,11 @@ extension Painter {
       screen.put(text, in: rows, style: theme.dim, ellipsis: glyphs.ellipsis)
       return
     }
-    var copy = screen
-    var areas: [(Int, Rect)] = []
-    inspector.list.draw(on: &copy, in: rows) { screen, number, isSelected, row in
-      guard let entry = inspector.entry(number) else { return }
-      areas.append((number, row))
-      paint(entry.event, since: followed?.start, isSelected: isSelected, in: row, on: &screen)
+    for row in inspector.list.rows(in: rows) {
+      beginRow(row, of: InspectorScreen.self, number: row.id)
+      guard let entry = inspector.entry(row.id) else { continue }
+      paint(entry.event, since: followed?.start, isSelected: row.isSelected, in: row.rect)
     }
-    screen = copy
-    for (number, row) in areas { hits.add(.row(number, of: InspectorScreen.self), at: row) }
   }
 
   private static func words(about inspector: Inspector) -> [SafeText] {
@@ -92,15 +88,13 @@ extension Painter {
     )
   }
 
-  private func paint(
+  private mutating func paint(
     _ event: WireEvent,
     since start: Int64?,
     isSelected: Bool,
-    in row: Rect,
-    on screen: inout Screen
+    in row: Rect
   ) {
     let style = theme.style(theme.text, isSelected: isSelected)
-    if isSelected { screen.fill(row, style: theme.selected) }
     // A narrow screen leaves out the time in favour of the event.
     let isNarrow = row.width < 40
     let clock =

@@ -12,15 +12,12 @@ extension Painter {
       return paintNoNotices(isKnown: session.reading.notices != nil)
     }
     let known = Dictionary(entries.map { ($0.id, $0) }) { $1 }
-    for (number, row) in notices.list.rows(in: frame.page).enumerated() {
+    let rows = notices.list.rows(in: frame.page)
+    for (number, row) in zip(notices.list.visibleRange, rows) {
       guard let entry = known[row.id] else { continue }
+      beginRow(row, of: NoticesScreen.self, number: number)
       paint(entry, isSelected: row.isSelected, in: row.rect)
       if row.isSelected { paintSelection(at: row.rect) }
-      hits.add(
-        .row(notices.list.visibleRange.lowerBound + number, of: NoticesScreen.self),
-        at: row.rect
-      )
-      if row.isSelected { screen.cursor = row.rect.origin }
     }
   }
 
@@ -37,7 +34,6 @@ extension Painter {
     let isUnread = session.isUnread(entry)
     let line = rect.line(0)
     let style = theme.style(isUnread ? theme.title : theme.text, isSelected: isSelected)
-    if isSelected { screen.fill(rect, style: theme.selected) }
     let mark: SafeText = isUnread ? glyphs.bullet : " "
     let markStyle = theme.style(theme.notice, isSelected: isSelected)
     screen.put(mark, at: line.origin, style: markStyle, clip: line)

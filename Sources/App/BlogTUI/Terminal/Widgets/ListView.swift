@@ -280,23 +280,4 @@ extension ListView {
       return (index, Rect(row: line, column: rect.column, width: rect.width, height: height))
     }
   }
-
-  /// Draws the rows in view by calling the closure for each, with a rectangle of its own.
-  ///
-  /// The cursor goes to the selected row, so that screen readers follow it.
-  ///
-  /// - Parameters:
-  ///   - screen: The screen.
-  ///   - rect: A rectangle with the size given to ``resize(to:)``.
-  ///   - row: Draws one row: its identifier, whether it is selected, and its rectangle.
-  package func draw(
-    on screen: inout Screen,
-    in rect: Rect,
-    row: (inout Screen, ID, Bool, Rect) -> Void
-  ) {
-    for shown in rows(in: rect) {
-      row(&screen, shown.id, shown.isSelected, shown.rect)
-      if shown.isSelected { screen.cursor = shown.rect.origin }
-    }
-  }
 }
