@@ -28,19 +28,11 @@ protocol AppScreen: Sendable {
   /// Moves the cursor of a field to the position of a click.
   mutating func moveCursor(in field: Int, to offset: Position, session: inout Session)
 
-  /// Scrolls by one step of the wheel; nil leaves it to the screen behind.
-  ///
-  /// - Parameters:
-  ///   - direction: 1 is down, -1 is up.
-  ///   - target: What is under the pointer.
-  ///   - session: What all screens share.
-  /// - Returns: What the program has to do, or nil to leave the event to the screen behind.
-  mutating func scroll(
-    by direction: Int,
-    over target: ClickTarget?,
-    session: inout Session
-  )
-    -> [Effect]?
+  /// Whether the wheel scrolls it while the pointer is over that; otherwise the screen behind it.
+  func scrolls(over target: ClickTarget?) -> Bool
+
+  /// Scrolls by one step of the wheel: 1 is down, -1 is up.
+  mutating func scroll(by direction: Int, session: inout Session) -> [Effect]
 
   /// Adapts to the size of the terminal and to the settings.
   mutating func resize(in session: Session)
@@ -101,15 +93,9 @@ extension AppScreen {
 
   mutating func moveCursor(in field: Int, to offset: Position, session: inout Session) {}
 
-  mutating func scroll(
-    by direction: Int,
-    over target: ClickTarget?,
-    session: inout Session
-  )
-    -> [Effect]?
-  {
-    []
-  }
+  func scrolls(over target: ClickTarget?) -> Bool { true }
+
+  mutating func scroll(by direction: Int, session: inout Session) -> [Effect] { [] }
 
   mutating func resize(in session: Session) {}
 
@@ -193,14 +179,9 @@ struct ScreenStack: Sendable {
     by direction: Int,
     over target: ClickTarget?,
     session: inout Session
-  )
-    -> [Effect]
-  {
-    for index in screens.indices.reversed() {
-      let effects = screens[index].scroll(by: direction, over: target, session: &session)
-      if let effects { return effects }
-    }
-    return []
+  ) -> [Effect] {
+    guard let index = screens.lastIndex(where: { $0.scrolls(over: target) }) else { return [] }
+    return screens[index].scroll(by: direction, session: &session)
   }
 
   /// Puts the cursor into a field of a screen.

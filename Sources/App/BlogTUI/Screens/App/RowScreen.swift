@@ -24,13 +24,7 @@ extension Painter {
 }
 
 extension RowScreen {
-  mutating func scroll(
-    by direction: Int,
-    over target: ClickTarget?,
-    session: inout Session
-  )
-    -> [Effect]?
-  {
+  mutating func scroll(by direction: Int, session: inout Session) -> [Effect] {
     list.move(by: direction)
     return []
   }

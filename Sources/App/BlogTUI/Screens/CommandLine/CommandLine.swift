@@ -129,14 +129,11 @@ extension CommandLine: AppScreen {
     self.field.moveCursor(toColumn: offset.column)
   }
 
-  mutating func scroll(
-    by direction: Int,
-    over target: ClickTarget?,
-    session: inout Session
-  )
-    -> [Effect]?
-  {
-    guard case .row(_, of: ScreenID(Self.self))? = target else { return nil }
+  func scrolls(over target: ClickTarget?) -> Bool {
+    if case .row(_, of: ScreenID(Self.self))? = target { true } else { false }
+  }
+
+  mutating func scroll(by direction: Int, session: inout Session) -> [Effect] {
     complete(by: direction)
     return []
   }

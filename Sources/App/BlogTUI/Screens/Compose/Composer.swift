@@ -119,13 +119,7 @@ extension Composer: AppScreen {
     }
   }
 
-  mutating func scroll(
-    by direction: Int,
-    over target: ClickTarget?,
-    session: inout Session
-  )
-    -> [Effect]?
-  {
+  mutating func scroll(by direction: Int, session: inout Session) -> [Effect] {
     _ = body.handle(direction < 0 ? .up : .down)
     return []
   }

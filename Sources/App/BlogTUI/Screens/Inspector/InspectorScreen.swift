@@ -27,13 +27,7 @@ struct InspectorScreen: AppScreen {
     session.inspector.moveCursor(toColumn: offset.column)
   }
 
-  mutating func scroll(
-    by direction: Int,
-    over target: ClickTarget?,
-    session: inout Session
-  )
-    -> [Effect]?
-  {
+  mutating func scroll(by direction: Int, session: inout Session) -> [Effect] {
     session.inspector.list.move(by: wheelStep * direction)
     return []
   }

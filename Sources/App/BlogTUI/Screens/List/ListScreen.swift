@@ -21,13 +21,7 @@ struct ListScreen: AppScreen {
     session.search?.field.moveCursor(toColumn: offset.column)
   }
 
-  mutating func scroll(
-    by direction: Int,
-    over target: ClickTarget?,
-    session: inout Session
-  )
-    -> [Effect]?
-  {
+  mutating func scroll(by direction: Int, session: inout Session) -> [Effect] {
     session.feed.awaited = nil
     session.feed.isFollowing = false
     session.feed.list.move(by: direction)

@@ -226,13 +226,7 @@ extension Page: AppScreen {
     self.field.moveCursor(toColumn: offset.column)
   }
 
-  mutating func scroll(
-    by direction: Int,
-    over target: ClickTarget?,
-    session: inout Session
-  )
-    -> [Effect]?
-  {
+  mutating func scroll(by direction: Int, session: inout Session) -> [Effect] {
     scroll.scroll(to: scroll.top + wheelStep * direction)
     return []
   }

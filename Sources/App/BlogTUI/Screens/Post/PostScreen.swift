@@ -55,19 +55,16 @@ extension OpenPost: AppScreen {
   }
 
   /// In the split view, the list scrolls when the pointer is over it.
-  mutating func scroll(
-    by direction: Int,
-    over target: ClickTarget?,
-    session: inout Session
-  )
-    -> [Effect]?
-  {
+  func scrolls(over target: ClickTarget?) -> Bool {
     switch target {
-    case .list, .post: return nil
-    case .tab, .answer, .action, .completion, .row, .field, nil:
-      page(by: wheelStep * direction)
-      return []
+    case .list, .post: false
+    case .tab, .answer, .action, .completion, .row, .field, nil: true
     }
+  }
+
+  mutating func scroll(by direction: Int, session: inout Session) -> [Effect] {
+    page(by: wheelStep * direction)
+    return []
   }
 
   mutating func resize(in session: Session) {
