@@ -110,7 +110,7 @@ package struct PlainBlog: Sendable {
   }
 
   private mutating func take(_ new: [Post]) -> [String] {
-    for post in new { names.learn(Author(uid: post.uid, name: post.author)) }
+    for post in new { names.learn(post.person) }
     defer { posts = new }
     guard let posts else {
       return ["\(Self.count(new.count, "post")). Type help for commands, list for the posts."]
@@ -139,7 +139,7 @@ package struct PlainBlog: Sendable {
   }
 
   private mutating func take(_ new: [Comment]) -> [String] {
-    for comment in new { names.learn(Author(uid: comment.uid, name: comment.author)) }
+    for comment in new { names.learn(comment.person) }
     defer { comments = new }
     awaitsEarlier = awaitsEarlier && hasEarlier && new.count <= (comments?.count ?? 0)
     guard let comments else {
@@ -186,13 +186,9 @@ package struct PlainBlog: Sendable {
 
   private func line(_ comment: Comment) -> String { "\(comment.text) (\(name(of: comment)))" }
 
-  private func name(of post: Post) -> String {
-    names.shown(Author(uid: post.uid, name: post.author))
-  }
+  private func name(of post: Post) -> String { names.shown(post.person) }
 
-  private func name(of comment: Comment) -> String {
-    names.shown(Author(uid: comment.uid, name: comment.author))
-  }
+  private func name(of comment: Comment) -> String { names.shown(comment.person) }
 
   private static func count(_ number: Int, _ word: String) -> String {
     "\(number) \(word)\(number == 1 ? "" : "s")"

@@ -25,10 +25,7 @@ extension Model {
 
   /// The author of the selected comment, or of the post.
   private var authorInView: Author? {
-    if let comment = openPost?.selectedComment {
-      return Author(uid: comment.uid, name: comment.author)
-    }
-    return postInView.map { Author(uid: $0.uid, name: $0.author) }
+    openPost?.selectedComment?.person ?? postInView?.person
   }
 
   /// Why an action on somebody else does not apply.
@@ -43,7 +40,7 @@ extension Model {
   }
 
   private mutating func mute(_ author: Author, _ isMuted: Bool) -> [Effect] {
-    let name = session.name(of: author.uid, named: author.name)
+    let name = session.name(of: author)
     return change(
       .mute(uid: author.uid, isMuted),
       isMuted ? "\(name) is muted; u undoes, :muted lists all" : "\(name) is no longer muted",
@@ -58,7 +55,7 @@ extension Model {
   }
 
   private mutating func block(_ author: Author, _ isBlocked: Bool) -> [Effect] {
-    let name = session.name(of: author.uid, named: author.name)
+    let name = session.name(of: author)
     return change(
       .block(uid: author.uid, isBlocked),
       isBlocked
@@ -91,10 +88,9 @@ extension Model {
       -> [Chooser.Item]
     {
       people.sorted().map { uid in
-        let name = session.reading.names.name(of: uid) ?? uid
-        let person = Author(uid: uid, name: name)
+        let person = Author(uid: uid, name: session.reading.names.name(of: uid) ?? uid)
         return Chooser.Item(
-          title: session.name(of: uid, named: name),
+          title: session.name(of: person),
           detail: detail,
           choice: choice(person)
         )

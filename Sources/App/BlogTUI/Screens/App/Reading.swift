@@ -329,22 +329,29 @@ extension Model {
 
 // MARK: Other people
 
+extension Post {
+  /// The author, under the name at the time of writing.
+  var person: Author { Author(uid: uid, name: author) }
+}
+
+extension Comment {
+  /// The author, under the name at the time of writing.
+  var person: Author { Author(uid: uid, name: author) }
+}
+
 extension Session {
   /// A name as displayed, with a mark of the account if it could be mistaken for another account.
-  func shownName(of uid: String, named name: String) -> SafeText {
-    let shown = reading.names.shown(Author(uid: uid, name: name))
-    return SafeText(untrusted: shown, limit: SafeText.nameLimit)
+  func shownName(of person: Author) -> SafeText {
+    SafeText(untrusted: reading.names.shown(person), limit: SafeText.nameLimit)
   }
 
   /// A name as part of a sentence.
-  func name(of uid: String, named name: String) -> String {
-    shownName(of: uid, named: name).string
-  }
+  func name(of person: Author) -> String { shownName(of: person).string }
 
   /// Tells the user what others have just done that concerns the user.
   mutating func take(_ notice: Notice) -> [Effect] {
     guard settings.isOn(.notifications), !isMuted(notice) else { return [] }
-    let text = notice.sentence(name: { name(of: $0.uid, named: $0.name) }, title: Self.title)
+    let text = notice.sentence(name: { name(of: $0) }, title: Self.title)
     tell(text)
     return reading.inbox.ring(text, at: now)
   }

@@ -62,7 +62,7 @@ extension Painter {
       id: post.id,
       title: post.title,
       body: post.body,
-      author: session.reading.names.shown(Author(uid: post.uid, name: post.author)),
+      author: session.reading.names.shown(post.person),
       starCount: post.starCount,
       isStarred: post.stars.contains(session.me.uid),
       isSelected: isSelected,

@@ -49,7 +49,7 @@ extension Painter {
   }
 
   private func sentence(_ entry: NoticeEntry) -> SafeText {
-    let name = entry.author.map { session.name(of: $0.uid, named: $0.name) } ?? ""
+    let name = entry.author.map { session.name(of: $0) } ?? ""
     let text = SafeText(untrusted: entry.sentence(by: name), limit: 300)
     return entry.kind == .stars ? glyphs.star + " " + text : text
   }

@@ -31,7 +31,7 @@ extension Session {
   }
 
   private func text(of person: Person) -> SafeText {
-    let name = shownName(of: person.author.uid, named: person.author.name)
+    let name = shownName(of: person.author)
     let terminal = SafeText(untrusted: person.terminals[0].terminal, limit: 60)
     let others = person.terminals.count - 1
     let more: SafeText =

@@ -134,8 +134,7 @@ extension Painter {
       screen.put(mark, at: position, style: theme.border, clip: row)
     }
     let used = paintSignature(
-      of: comment.uid,
-      named: comment.author,
+      of: comment.person,
       at: comment.createdAt,
       style: theme.style(theme.author, isSelected: isSelected),
       in: row.cut(left: indent)
@@ -161,15 +160,14 @@ extension Painter {
   /// Paints the author and the time; returns the number of cells.
   @discardableResult
   private mutating func paintSignature(
-    of uid: String,
-    named name: String,
+    of person: Author,
     at created: Int64?,
     style: Style,
     in row: Rect
   ) -> Int {
     let age = time(created)
     let when = age.isEmpty ? age : separator + age
-    let name = session.shownName(of: uid, named: name)
+    let name = session.shownName(of: person)
       .truncated(to: max(1, row.width - when.width), ellipsis: glyphs.ellipsis)
     let used = screen.put(name, at: row.origin, style: style.with(.bold), clip: row)
     let position = Position(row: row.row, column: row.column + used)
@@ -185,8 +183,7 @@ extension Painter {
     let long = short + words + (isStarred ? ", one is yours" : "")
     let shown = row.width >= 56 ? long : short
     let used = paintSignature(
-      of: post.uid,
-      named: post.author,
+      of: post.person,
       at: post.createdAt,
       style: theme.author,
       in: row.cut(right: shown.width + 3)
@@ -248,7 +245,7 @@ extension Painter {
   private mutating func paintTypists(_ open: OpenPost, in rule: Rect) {
     let now = session.now
     let names = open.typists.filter { $0.isWriting(now: now) }.map {
-      session.shownName(of: $0.person.uid, named: $0.person.name)
+      session.shownName(of: $0.person)
     }
     guard let first = names.first, session.settings.isOn(.showTyping), !rule.isEmpty else { return }
     let text: SafeText =
@@ -289,7 +286,7 @@ extension Painter {
       isFocused: isFocused
     )
     if let answered = open.line.answered, !areas.rule.isEmpty {
-      let name = session.shownName(of: answered.uid, named: answered.author)
+      let name = session.shownName(of: answered.person)
       let room = areas.rule.inset(rows: 0, columns: 2)
       screen.put(" To " + name + " ", at: room.origin, style: theme.notice, clip: room)
     }
@@ -299,6 +296,6 @@ extension Painter {
   private func prompt(of open: OpenPost) -> String {
     if open.line.editing != nil { return "Your changed comment" }
     guard let answered = open.line.answered else { return "Your comment" }
-    return "Your answer to \(session.name(of: answered.uid, named: answered.author))"
+    return "Your answer to \(session.name(of: answered.person))"
   }
 }
