@@ -29,7 +29,9 @@ package struct ConfigurationReader {
   ///   - themes: The theme files.
   package init(text: String?, source: String, themes: [ThemeFile] = []) {
     configuration = Configuration(source: source)
-    for file in themes { readTheme(file) }
+    for file in themes {
+      configuration.themes.append(ThemeText.theme(of: file, problems: &configuration.problems))
+    }
     if let text { readFile(text) }
   }
 
@@ -44,7 +46,7 @@ package struct ConfigurationReader {
     for setting in Setting.allCases {
       let name = Self.variable(of: setting)
       guard let text = environment[name], !text.isEmpty else { continue }
-      choose(text, for: setting, from: .environment(name), source: "$\(name)", line: nil)
+      choose(text, for: setting, from: .environment(name))
     }
   }
 
@@ -55,7 +57,7 @@ package struct ConfigurationReader {
   ///   - setting: The setting that it sets.
   ///   - option: The option as typed.
   package mutating func read(_ text: String, for setting: Setting, option: String) {
-    choose(text, for: setting, from: .commandLine(option), source: option, line: nil)
+    choose(text, for: setting, from: .commandLine(option))
   }
 
   /// The configuration from all sources.
@@ -96,14 +98,8 @@ package struct ConfigurationReader {
       let hint = similar.map { "; \"\($0)\" exists" } ?? ""
       return complain("there is no setting \"\(entry.key)\"\(hint)", line: entry.line)
     }
-    let source = configuration.source
-    choose(
-      entry.value ?? "?",
-      for: setting,
-      from: .file(source, line: entry.line),
-      source: source,
-      line: entry.line
-    )
+    let origin = Settings.Origin.file(configuration.source, line: entry.line)
+    choose(entry.value ?? "?", for: setting, from: origin)
   }
 
   private mutating func readKeys(_ entry: TOMLDocument.Entry) {
@@ -119,23 +115,17 @@ package struct ConfigurationReader {
   private mutating func choose(
     _ text: String,
     for setting: Setting,
-    from origin: Settings.Origin,
-    source: String,
-    line: Int?
+    from origin: Settings.Origin
   ) {
     switch setting.value(of: text, themes: configuration.themeNames) {
     case .success(let value): configuration.settings.choose(value, for: setting, from: origin)
     case .failure(let problem):
+      var (source, line) = (origin.text, Int?.none)
+      if case .file(let name, let number) = origin { (source, line) = (name, number) }
       configuration.problems.append(
         ConfigurationProblem(source: source, line: line, reason: problem.reason)
       )
     }
-  }
-
-  private mutating func readTheme(_ file: ThemeFile) {
-    var problems: [ConfigurationProblem] = []
-    configuration.themes.append(ThemeText.theme(of: file, problems: &problems))
-    configuration.problems += problems
   }
 
   private mutating func complain(_ reason: String, line: Int?) {

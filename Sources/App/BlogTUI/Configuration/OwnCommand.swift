@@ -62,14 +62,8 @@ extension OwnCommand: Codable {
 
 /// Collects the commands of a file from their lines.
 struct OwnCommandReader {
-  /// A value that has no effect, and why.
-  struct Fault {
-    let reason: String
-    let line: Int?
-  }
-
   private var commands: [OwnCommand] = []
-  private(set) var faults: [Fault] = []
+  private(set) var faults: [TOMLDocument.Fault] = []
   /// The commands without anything to run that were told already.
   private var explained: Set<String> = []
 
@@ -86,7 +80,7 @@ struct OwnCommandReader {
   }
 
   private mutating func set(_ field: String, of name: String, to entry: TOMLDocument.Entry) {
-    func complain(_ reason: String) { faults.append(Fault(reason: reason, line: entry.line)) }
+    func complain(_ reason: String) { faults.append(.init(line: entry.line, reason: reason)) }
     guard let index = index(of: name, line: entry.line) else { return }
     guard let value = entry.value else {
       if field == "run" { explained.insert(name) }
@@ -128,7 +122,7 @@ struct OwnCommandReader {
         isName
         ? "there are more than \(OwnCommand.limit) commands"
         : "\"\(name)\" is no name for a command: use letters, digits and dashes"
-      faults.append(Fault(reason: reason, line: line))
+      faults.append(.init(line: line, reason: reason))
       return nil
     }
     commands.append(OwnCommand(name, shell: "", line: line))
@@ -139,7 +133,7 @@ struct OwnCommandReader {
   mutating func finish() {
     for command in commands where command.shell.isEmpty && !explained.contains(command.name) {
       let reason = "the command \"\(command.name)\" needs a line such as: run = \"wc -w\""
-      faults.append(Fault(reason: reason, line: command.line))
+      faults.append(.init(line: command.line, reason: reason))
     }
   }
 }

@@ -5,9 +5,9 @@ import TOMLKit
 /// The parser reports the location of errors but not of values; these are located by searching for
 /// the keys of each table.
 struct TOMLDocument {
-  /// An error on a line.
+  /// An error on a line; nil if the line was not found.
   struct Fault {
-    let line: Int
+    let line: Int?
     let reason: String
   }
 
