@@ -187,8 +187,7 @@ extension Model {
 
   /// Hides the comments with a pending deletion, and shows all others.
   mutating func hideDeleted() {
-    let hidden = session.writing.hidden
-    openPost?.hide(hidden)
+    stack[OpenPost.self]?.hide(session.writing.hidden)
   }
 
   // MARK: Changing

@@ -39,7 +39,8 @@ extension Model {
     return mute(author, !session.reading.lists.muted.contains(author.uid))
   }
 
-  private mutating func mute(_ author: Author, _ isMuted: Bool) -> [Effect] {
+  /// Hides what somebody writes, or shows it again.
+  mutating func mute(_ author: Author, _ isMuted: Bool) -> [Effect] {
     let name = session.name(of: author)
     return change(
       .mute(uid: author.uid, isMuted),
@@ -54,7 +55,8 @@ extension Model {
     return block(author, !session.reading.lists.blocked.contains(author.uid))
   }
 
-  private mutating func block(_ author: Author, _ isBlocked: Bool) -> [Effect] {
+  /// Refuses somebody's comments on the user's posts, or allows them again.
+  mutating func block(_ author: Author, _ isBlocked: Bool) -> [Effect] {
     let name = session.name(of: author)
     return change(
       .block(uid: author.uid, isBlocked),
@@ -151,11 +153,6 @@ extension Model {
       Chooser.Item(title: $0.name, detail: $0.text, choice: .search($0.text))
     }
     show(Chooser(.searches, items: items))
-  }
-
-  /// Ends muting or blocking somebody.
-  mutating func readmit(_ person: Author, asBlocked: Bool) -> [Effect] {
-    asBlocked ? block(person, false) : mute(person, false)
   }
 }
 

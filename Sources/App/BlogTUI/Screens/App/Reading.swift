@@ -273,8 +273,7 @@ extension Model {
   mutating func noteReadState() {
     // In a search for unread posts, a post that was just read stays until the next search.
     guard let state = session.reading.marks.state else { return }
-    let me = session.me.uid
-    openPost?.noteRead(state, me: me)
+    stack[OpenPost.self]?.noteRead(state, me: session.me.uid)
   }
 
   /// Marks the open post as read with all its comments.

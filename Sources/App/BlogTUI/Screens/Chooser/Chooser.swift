@@ -296,33 +296,22 @@ extension Model {
 
   /// Performs the choice of the selected item.
   mutating func chooseItem() -> [Effect] {
-    guard let item = chooser?.selection else { return [] }
-    if chooser?.kind == .palette, let name = item.name { session.commands.note(name) }
+    guard let kind = chooser?.kind, let item = chooser?.selection else { return [] }
+    if kind == .palette, let name = item.name { session.commands.note(name) }
+    // The settings stay open for other values.
+    if kind != .settings { chooser = nil }
     switch item.choice {
-    case .action(let action):
-      chooser = nil
-      return perform(action, in: commandContext)
+    case .action(let action): return perform(action, in: commandContext)
     case .command(let name):
-      chooser = nil
       guard let command = Command.named(name), command.needsArguments else { return run(name) }
       openCommandLine(name + " ")
       return []
     case .setting: return keepTrial()
-    case .link(let link):
-      chooser = nil
-      return [.environment(.openLink(link))]
-    case .tag(let tag):
-      chooser = nil
-      return showTag(tag)
-    case .unmute(let person):
-      chooser = nil
-      return readmit(person, asBlocked: false)
-    case .unblock(let person):
-      chooser = nil
-      return readmit(person, asBlocked: true)
-    case .search(let text):
-      chooser = nil
-      return closePost() + searchPosts(for: text)
+    case .link(let link): return [.environment(.openLink(link))]
+    case .tag(let tag): return showTag(tag)
+    case .unmute(let person): return mute(person, false)
+    case .unblock(let person): return block(person, false)
+    case .search(let text): return closePost() + searchPosts(for: text)
     }
   }
 }

@@ -63,8 +63,8 @@ extension Painter {
 
   /// Paints the explanation of the selected item, in full if there is room.
   private mutating func paintNote(of chooser: Chooser, in rect: Rect) {
-    guard !rect.isEmpty, let text = chooser.explanation(in: session) else { return }
-    let lines = text.wrapped(width: rect.width)
+    guard !rect.isEmpty, let setting = chooser.selectedSetting else { return }
+    let lines = Chooser.explanation(of: setting, in: session).wrapped(width: rect.width)
     for (index, line) in lines.prefix(rect.height).enumerated() {
       let isCut = index == rect.height - 1 && lines.count > rect.height
       let shown =

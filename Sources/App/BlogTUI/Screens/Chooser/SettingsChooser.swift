@@ -14,12 +14,8 @@ extension Chooser {
     return setting
   }
 
-  /// An explanation of the selected setting: what it does, its possible values, and their origin.
-  func explanation(in session: Session) -> SafeText? {
-    selectedSetting.map { Self.explanation(of: $0, in: session) }
-  }
-
-  private static func explanation(of setting: Setting, in session: Session) -> SafeText {
+  /// What a setting does, its possible values, and their origin.
+  static func explanation(of setting: Setting, in session: Session) -> SafeText {
     let values: String
     switch setting.kind {
     case .number(let range): values = "\(range.lowerBound) to \(range.upperBound)"
@@ -37,13 +33,6 @@ extension Chooser {
   static func explanationHeight(in session: Session, width: Int) -> Int {
     Setting.allCases.map { explanation(of: $0, in: session).wrapped(width: max(1, width)).count }
       .max() ?? 0
-  }
-}
-
-extension Settings {
-  /// Restores the earlier choice for a setting.
-  fileprivate mutating func restore(_ setting: Setting, from before: Settings) {
-    self[choiceOf: setting] = before[choiceOf: setting]
   }
 }
 
@@ -76,7 +65,10 @@ extension Model {
     else { return [] }
     session.settings.choose(value, for: setting, from: .session)
     chooser?.trial?.changed.insert(setting)
-    return refreshSettings()
+    let effects = settingsChanged()
+    let items = settingItems
+    chooser?.update(items: items)
+    return effects
   }
 
   /// Keeps the values that were tried out; without any, lets the user type the value of a number.
@@ -103,7 +95,9 @@ extension Model {
     guard let trial = chooser?.trial else { return [] }
     chooser = nil
     guard !trial.changed.isEmpty else { return [] }
-    for setting in trial.changed { session.settings.restore(setting, from: trial.before) }
+    for setting in trial.changed {
+      session.settings[choiceOf: setting] = trial.before[choiceOf: setting]
+    }
     session.message = .note("The settings are as they were; Enter keeps a change")
     return settingsChanged()
   }
@@ -115,15 +109,7 @@ extension Model {
       chooser?.list.select(row)
       return []
     }
-    let effects = tryValue(by: 1)
-    return effects + keepTrial()
-  }
-
-  private mutating func refreshSettings() -> [Effect] {
-    let effects = settingsChanged()
-    let items = settingItems
-    chooser?.update(items: items)
-    return effects
+    return tryValue(by: 1) + keepTrial()
   }
 }
 

@@ -166,8 +166,7 @@ extension Model {
   /// Shows an older or newer command from the history that begins with the typed text.
   mutating func recallCommand(by step: Int) {
     guard commandLine?.question == nil else { return }
-    let history = session.commands.history
-    commandLine?.recall(by: step, from: history)
+    stack[CommandLine.self]?.recall(by: step, from: session.commands.history)
   }
 
   mutating func runCommandLine() -> [Effect] {

@@ -72,23 +72,18 @@ extension Model {
     }
   }
 
-  private mutating func updateDrafts() {
-    let session = session
-    draftsScreen?.update(session)
-  }
-
   fileprivate mutating func removeDraft() {
     guard let item = selectedDraft else { return }
     session.writing.unsent.remove(item)
     draftsScreen?.removed.append(item)
-    updateDrafts()
+    stack[DraftsScreen.self]?.update(session)
     session.message = .note("Draft discarded; u restores it")
   }
 
   fileprivate mutating func restoreDraft() {
     guard let item = draftsScreen?.removed.popLast() else { return }
     session.writing.unsent.keep(item)
-    updateDrafts()
+    stack[DraftsScreen.self]?.update(session)
     session.message = .note("The draft is back")
   }
 }

@@ -82,9 +82,8 @@ extension Model {
   /// Adopts the notices from the blog.
   mutating func take(_ entries: [NoticeEntry]) -> [Effect] {
     session.reading.inbox.entries = entries
-    let session = session
-    noticesScreen?.update(session)
-    return self.session.noteOldStars()
+    stack[NoticesScreen.self]?.update(session)
+    return session.noteOldStars()
   }
 
   /// Shows the notices, in front of any open post.

@@ -263,8 +263,7 @@ extension Model {
 
   /// Reduces the page to the lines that contain a text.
   mutating func searchPage(for text: String) {
-    let session = self.session
-    help?.search(for: text, in: session)
+    stack[Page.self]?.search(for: text, in: session)
   }
 
   /// Shows the keys that one needs in the current context.
@@ -287,8 +286,7 @@ extension Model {
 
   /// Shows all keys instead of a few.
   mutating func showAllKeys() {
-    let session = self.session
-    help?.showAllKeys(in: session)
+    stack[Page.self]?.showAllKeys(in: session)
   }
 
   /// Whether the page shows only a few keys.

@@ -11,10 +11,7 @@ extension Model {
   mutating func followPeople() -> [Effect] {
     var isShown = false
     if case .people? = help?.content { isShown = true }
-    if isShown {
-      let session = self.session
-      help?.show(people: session.peopleParagraphs, in: session)
-    }
+    if isShown { stack[Page.self]?.show(people: session.peopleParagraphs, in: session) }
     return session.reading.company.watchPlaces(isShown)
   }
 }
