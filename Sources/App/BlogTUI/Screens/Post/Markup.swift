@@ -306,22 +306,9 @@ package enum Markup {
   /// The pieces of a line that each fit into a width.
   private static func pieces(_ line: [Item], width: Int) -> [ArraySlice<Item>] {
     guard line.cells > width else { return [line[...]] }
-    let box = Item(cluster: Cluster("□", width: 1))
+    let box = Item(cluster: .box)
     let line = width == 1 ? line.map { $0.cluster.width == 1 ? $0 : box } : line
-    let starts = LineBreaker.lineStarts(count: line.count, width: width) { index in
-      let cluster = line[index].cluster
-      return LineBreaker.Item(
-        width: cluster.width,
-        isSpace: cluster.isSpace,
-        isBreakable: cluster.width == 2
-      )
-    }
-    return starts.indices.map { index in
-      let end = index + 1 < starts.count ? starts[index + 1] : line.count
-      var piece = line[starts[index]..<end]
-      while let last = piece.last, last.cluster.isSpace, piece.count > 1 { piece.removeLast() }
-      return piece
-    }
+    return LineBreaker.lines(of: line, width: width, cluster: \.cluster)
   }
 }
 

@@ -7,6 +7,8 @@
 package struct Cluster: Hashable, Sendable {
   /// A single blank cell.
   package static let space = Cluster(" ", width: 1)
+  /// What stands for a wide cluster where there is room for one cell.
+  static let box = Cluster("□", width: 1)
   /// The right half of a wide cluster: no text, and no width of its own.
   static let continuation = Cluster(low: 0, high: 0)
 

@@ -188,23 +188,11 @@ extension SafeText {
 
   private func wrappedLine(width: Int) -> [SafeText] {
     guard self.width > width else { return [self] }
-    let fitting = width == 1 ? clusters.map { $0.width == 1 ? $0 : Self.box } : clusters
-    let starts = LineBreaker.lineStarts(count: fitting.count, width: width) { index in
-      LineBreaker.Item(
-        width: fitting[index].width,
-        isSpace: fitting[index].isSpace,
-        isBreakable: fitting[index].width == 2
-      )
-    }
-    return starts.indices.map { index in
-      let end = index + 1 < starts.count ? starts[index + 1] : fitting.count
-      var line = fitting[starts[index]..<end]
-      while let last = line.last, last.isSpace, line.count > 1 { line.removeLast() }
-      return SafeText(clusters: Array(line), lineBreaks: [])
+    let fitting = width == 1 ? clusters.map { $0.width == 1 ? $0 : .box } : clusters
+    return LineBreaker.lines(of: fitting, width: width) { $0 }.map {
+      SafeText(clusters: Array($0), lineBreaks: [])
     }
   }
-
-  private static let box = Cluster("□", width: 1)
 
   /// The first line, truncated to that many cells, with the ellipsis at the end if text was
   /// removed.
@@ -242,6 +230,29 @@ enum LineBreaker {
     var isSpace: Bool
     /// Whether a line may break before and after it even though it is not a blank.
     var isBreakable: Bool
+  }
+
+  /// The lines into which what is drawn as clusters is broken, without the blanks at their ends.
+  ///
+  /// - Complexity: O(n) in the number of elements
+  static func lines<Element>(
+    of elements: [Element],
+    width: Int,
+    cluster: (Element) -> Cluster
+  ) -> [ArraySlice<Element>] {
+    let starts = lineStarts(count: elements.count, width: width) { index in
+      let cluster = cluster(elements[index])
+      return Item(
+        width: cluster.width,
+        isSpace: cluster.isSpace,
+        isBreakable: cluster.width == 2
+      )
+    }
+    return zip(starts, starts.dropFirst() + [elements.count]).map { start, end in
+      var line = elements[start..<end]
+      while let last = line.last, cluster(last).isSpace, line.count > 1 { line.removeLast() }
+      return line
+    }
   }
 
   /// The index of the first item of each line; the first is always 0.
