@@ -67,10 +67,8 @@ package enum Cast {
     data: String,
     with encoder: JSONEncoder
   ) -> String {
-    let digits = String(time % 1_000)
-    let seconds = "\(time / 1_000)." + String(repeating: "0", count: 3 - digits.count) + digits
-    let text = json(data, with: encoder)
-    return "[\(seconds), \"\(code)\", \(text.dropLast())]\n"
+    let seconds = "\(time / 1_000).\((time % 1_000).digits(3))"
+    return "[\(seconds), \"\(code)\", \(json(data, with: encoder).dropLast())]\n"
   }
 
   private static func json(_ value: some Encodable, with encoder: JSONEncoder) -> String {

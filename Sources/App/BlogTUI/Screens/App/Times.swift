@@ -45,14 +45,15 @@ enum Age {
   private static func date(_ milliseconds: Int64, isShort: Bool) -> SafeText {
     let date = CalendarDay(milliseconds)
     guard (0...9_999).contains(date.year) else { return "?" }
-    if isShort { return digits(date.year, count: 4) }
-    return [digits(date.year, count: 4), digits(date.month, count: 2), digits(date.day, count: 2)]
-      .joined(separator: "-")
+    return SafeText(untrusted: isShort ? date.year.digits(4) : date.text)
   }
+}
 
-  private static func digits(_ number: Int64, count: Int) -> SafeText {
-    let text = String(number)
-    return SafeText(untrusted: String(repeating: "0", count: max(0, count - text.count)) + text)
+extension Int64 {
+  /// The digits of the number, with zeros in front if there are fewer.
+  func digits(_ count: Int) -> String {
+    let text = String(self)
+    return String(repeating: "0", count: Swift.max(0, count - text.count)) + text
   }
 }
 
@@ -96,6 +97,9 @@ struct CalendarDay: Hashable {
     return milliseconds / millisecondsPerDay - (rest < 0 ? 1 : 0)
   }
 
+  /// The day as ISO 8601 has it, such as `2024-05-03`.
+  var text: String { "\(year.digits(4))-\(month.digits(2))-\(day.digits(2))" }
+
   /// The day in words, such as `Thursday 19 November`, with the year unless the other day is in the
   /// same year.
   func text(besides other: CalendarDay) -> String {
@@ -122,29 +126,23 @@ enum Clock {
     let perDay: Int64 = 86_400_000
     let milliseconds = LocalTime.shifted(milliseconds)
     let rest = ((milliseconds % perDay) + perDay) % perDay / 1_000
-    return [rest / 3_600, rest / 60 % 60, rest % 60]
-      .map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+    return [rest / 3_600, rest / 60 % 60, rest % 60].map { $0.digits(2) }.joined(separator: ":")
   }
 
   /// Hours, minutes, seconds and milliseconds, such as `09:05:59.042`.
   static func preciseText(_ milliseconds: Int64) -> String {
     let fraction = ((milliseconds % 1_000) + 1_000) % 1_000
-    return "\(text(milliseconds)).\(String(fraction + 1_000).dropFirst())"
+    return "\(text(milliseconds)).\(fraction.digits(3))"
   }
 
   /// Date and time in UTC as ISO 8601 has them, such as `2023-11-14T22:13:20.042Z`.
   static func isoText(_ milliseconds: Int64) -> String {
-    func digits(_ number: Int64, _ count: Int) -> String {
-      let text = String(number)
-      return String(repeating: "0", count: max(0, count - text.count)) + text
-    }
     let perDay: Int64 = 86_400_000
     let rest = ((milliseconds % perDay) + perDay) % perDay
     let number = milliseconds / perDay - (milliseconds % perDay < 0 ? 1 : 0)
-    let day = CalendarDay(number: number)
-    let date = "\(digits(day.year, 4))-\(digits(day.month, 2))-\(digits(day.day, 2))"
-    let time = [rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60].map { digits($0, 2) }
-    return "\(date)T\(time.joined(separator: ":")).\(digits(rest % 1_000, 3))Z"
+    let time = [rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60].map { $0.digits(2) }
+      .joined(separator: ":")
+    return "\(CalendarDay(number: number).text)T\(time).\((rest % 1_000).digits(3))Z"
   }
 }
 
