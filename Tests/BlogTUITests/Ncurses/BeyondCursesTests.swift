@@ -105,12 +105,7 @@ extension NcursesTerminalTests {
     try withPicture { picture in
       picture.render(screen)
       #expect(picture.links(3).count == 4)
-      picture.terminal.apply(
-        usesMouse: true,
-        usesOnlyASCII: false,
-        usesSynchronizedOutput: true,
-        usesLinks: false
-      )
+      picture.terminal.apply(TerminalOptions(usesLinks: false))
       picture.render(screen)
       #expect(picture.links(3) == [:])
       #expect(!picture.bytes.contains("\u{1B}]8"))

@@ -21,7 +21,7 @@ extension NcursesTerminalTests {
       #expect(frame.contains("Hello"))
       terminal.render(screen)
       #expect(pseudo.written() == "")
-      terminal.apply(usesMouse: true, usesOnlyASCII: true, usesSynchronizedOutput: false)
+      terminal.apply(TerminalOptions(usesOnlyASCII: true, usesSynchronizedOutput: false))
       screen.put("J", at: Position(row: 2, column: 3))
       terminal.render(screen)
       #expect(!pseudo.written().contains("2026"))
@@ -56,10 +56,10 @@ extension NcursesTerminalTests {
   func mouseToggle() throws {
     try withTerminal("tmux-256color") { pseudo, terminal in
       _ = pseudo.written()
-      terminal.apply(usesMouse: false, usesOnlyASCII: true, usesSynchronizedOutput: true)
+      terminal.apply(TerminalOptions(usesMouse: false, usesOnlyASCII: true))
       terminal.render(Screen(size: terminal.size))
       #expect(pseudo.written().contains("\u{1B}[?1006;1000l"))
-      terminal.apply(usesMouse: true, usesOnlyASCII: true, usesSynchronizedOutput: true)
+      terminal.apply(TerminalOptions(usesOnlyASCII: true))
       #expect(pseudo.written().contains("\u{1B}[?1006;1000h"))
     }
   }

@@ -247,7 +247,7 @@ package final class NcursesTerminal {
     )
     opensLinks =
       nc_is_ansi() != 0 && TerminalAbilities.opensLinks(type: type) { Self.environment($0) }
-    repertoire = nc_is_utf8() != 0 && !options.usesOnlyASCII ? .unicode : .ascii
+    repertoire = Self.repertoire(options)
     colorCount = Self.startColors(options.colorMode)
     size = Size(width: Int(nc_columns()), height: Int(nc_lines()))
     Self.configure()
@@ -418,33 +418,26 @@ package final class NcursesTerminal {
     didMeasure?(isRight)
   }
 
-  /// Applies settings that the user has changed.
-  ///
-  /// - Parameters:
-  ///   - usesMouse: Whether the wheel and clicks are reported.
-  ///   - usesOnlyASCII: Whether only ASCII is drawn.
-  ///   - usesSynchronizedOutput: Whether each change appears all at once where that is possible.
-  ///   - usesLinks: Whether links in texts become links of the terminal.
-  package func apply(
-    usesMouse: Bool,
-    usesOnlyASCII: Bool,
-    usesSynchronizedOutput: Bool,
-    usesLinks: Bool = true
-  ) {
+  /// Applies options that the user has changed, apart from those about colours and emoji.
+  package func apply(_ options: TerminalOptions) {
     guard isOpen else { return }
-    if drawsLinks != (opensLinks && usesLinks) {
-      drawsLinks = opensLinks && usesLinks
+    if drawsLinks != (opensLinks && options.usesLinks) {
+      drawsLinks = opensLinks && options.usesLinks
       redraw()
     }
-    self.usesSynchronizedOutput = usesSynchronizedOutput
-    let characters: CharacterRepertoire = nc_is_utf8() != 0 && !usesOnlyASCII ? .unicode : .ascii
+    usesSynchronizedOutput = options.usesSynchronizedOutput
+    let characters = Self.repertoire(options)
     if characters != repertoire {
       repertoire = characters
       redraw()
     }
-    guard usesMouse != self.usesMouse else { return }
-    self.usesMouse = usesMouse
+    guard options.usesMouse != usesMouse else { return }
+    usesMouse = options.usesMouse
     reportMouse(usesMouse)
+  }
+
+  private static func repertoire(_ options: TerminalOptions) -> CharacterRepertoire {
+    nc_is_utf8() != 0 && !options.usesOnlyASCII ? .unicode : .ascii
   }
 
   /// Copies a text to the clipboard of the terminal; returns false if it cannot, or if it is too

@@ -71,14 +71,7 @@ package final class TerminalScreen: TerminalDevice {
 
   package func copy(_ text: String) { terminal.copy(text) }
 
-  package func apply(_ settings: Settings) {
-    terminal.apply(
-      usesMouse: settings.isOn(.mouse),
-      usesOnlyASCII: settings.isOn(.ascii),
-      usesSynchronizedOutput: settings.isOn(.synchronized),
-      usesLinks: settings.isOn(.hyperlinks)
-    )
-  }
+  package func apply(_ settings: Settings) { terminal.apply(TerminalOptions(settings)) }
 
   /// Sets the handler for the terminal's answer about emoji.
   package func whenMeasured(_ hear: @escaping (Bool) -> Void) { terminal.didMeasure = hear }
