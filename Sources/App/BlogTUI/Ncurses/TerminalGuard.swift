@@ -155,9 +155,7 @@ enum TerminalGuard {
   /// In a process that no shell could continue, the default action does nothing.
   @MainActor
   static func stopProcess() {
-    var standard = sigaction()
-    standard.__sigaction_handler.sa_handler = SIG_DFL
-    sigaction(SIGTSTP, &standard, nil)
+    install(SIGTSTP, handler: SIG_DFL)
     raise(SIGTSTP)
     install(SIGTSTP, flags: SA_RESTART, handler: reportSignal)
   }
@@ -167,8 +165,8 @@ enum TerminalGuard {
   /// An interrupt reaches only that program; a stop signal stops both.
   @MainActor
   static func yieldKeys() {
-    for signal in [SIGINT, SIGQUIT] { setAction(of: signal, SIG_IGN) }
-    setAction(of: SIGTSTP, SIG_DFL)
+    for signal in [SIGINT, SIGQUIT] { install(signal, handler: SIG_IGN) }
+    install(SIGTSTP, handler: SIG_DFL)
   }
 
   /// Takes these keys back, and discards the signals that arrived in between.
@@ -181,13 +179,6 @@ enum TerminalGuard {
       if signal == SIGTERM || signal == SIGHUP { ending = signal }
     }
     if let ending { reportSignal(ending) }
-  }
-
-  private static func setAction(of signal: Int32, _ handler: __sighandler_t?) {
-    var action = sigaction()
-    action.__sigaction_handler.sa_handler = handler
-    sigemptyset(&action.sa_mask)
-    sigaction(signal, &action, nil)
   }
 
   /// Lets the signals reach the current thread, which draws.
@@ -252,11 +243,7 @@ enum TerminalGuard {
     raise(signal)
   }
 
-  private static func install(
-    _ signal: Int32,
-    flags: Int32,
-    handler: @escaping @convention(c) (Int32) -> Void
-  ) {
+  private static func install(_ signal: Int32, flags: Int32 = 0, handler: __sighandler_t?) {
     var action = sigaction()
     action.__sigaction_handler.sa_handler = handler
     action.sa_flags = flags
