@@ -21,15 +21,8 @@ enum ColorTable {
   /// The number of a colour; -1 is the terminal's default.
   static func number(of color: Color, count: Int) -> Int32 {
     switch color {
-    case .standard: -1
-    case .black: count >= 8 ? 0 : -1
-    case .red: count >= 8 ? 1 : -1
-    case .green: count >= 8 ? 2 : -1
-    case .yellow: count >= 8 ? 3 : -1
-    case .blue: count >= 8 ? 4 : -1
-    case .magenta: count >= 8 ? 5 : -1
-    case .cyan: count >= 8 ? 6 : -1
-    case .white: count >= 8 ? 7 : -1
+    case .standard, .black, .red, .green, .yellow, .blue, .magenta, .cyan, .white:
+      Int32(count >= 8 ? color.basicNumber ?? -1 : -1)
     case .indexed(let index): number(ofIndex: Int(index), count: count)
     case .rgb(let red, let green, let blue):
       number(of: (Int(red), Int(green), Int(blue)), count: count)

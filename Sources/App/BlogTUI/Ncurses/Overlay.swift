@@ -79,11 +79,7 @@ extension NcursesTerminal {
 
   /// The sequence that sets the colours and attributes in the same way as ncurses.
   private func sequence(of style: Style) -> String {
-    var codes = ["0"]
-    let attributes: [(Style.Attributes, String)] = [
-      (.bold, "1"), (.dim, "2"), (.underline, "4"), (.reverse, "7"),
-    ]
-    codes += attributes.filter { style.attributes.contains($0.0) }.map(\.1)
+    var codes = ["0"] + style.attributes.codes
     codes += Self.codes(of: style.foreground, base: 30, count: colorCount)
     codes += Self.codes(of: style.background, base: 40, count: colorCount)
     return "\u{1B}[" + codes.joined(separator: ";") + "m"

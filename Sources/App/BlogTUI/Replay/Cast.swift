@@ -125,11 +125,7 @@ package struct ANSIPicture {
   private mutating func select(_ new: Style) -> String {
     guard new != style else { return "" }
     style = new
-    var codes = ["0"]
-    let attributes: [(Style.Attributes, String)] = [
-      (.bold, "1"), (.dim, "2"), (.underline, "4"), (.reverse, "7"),
-    ]
-    codes += attributes.filter { new.attributes.contains($0.0) }.map(\.1)
+    var codes = ["0"] + new.attributes.codes
     if let code = Self.code(of: new.foreground, base: 30) { codes.append(code) }
     if let code = Self.code(of: new.background, base: 40) { codes.append(code) }
     return "\u{1B}[" + codes.joined(separator: ";") + "m"
@@ -137,15 +133,8 @@ package struct ANSIPicture {
 
   private static func code(of color: Color, base: Int) -> String? {
     switch color {
-    case .standard: nil
-    case .black: "\(base)"
-    case .red: "\(base + 1)"
-    case .green: "\(base + 2)"
-    case .yellow: "\(base + 3)"
-    case .blue: "\(base + 4)"
-    case .magenta: "\(base + 5)"
-    case .cyan: "\(base + 6)"
-    case .white: "\(base + 7)"
+    case .standard, .black, .red, .green, .yellow, .blue, .magenta, .cyan, .white:
+      color.basicNumber.map { "\(base + $0)" }
     case .indexed(let index): "\(base + 8);5;\(index)"
     case .rgb(let red, let green, let blue): "\(base + 8);2;\(red);\(green);\(blue)"
     }

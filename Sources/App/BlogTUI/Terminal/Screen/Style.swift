@@ -48,6 +48,12 @@ extension Color {
     }
   }
 
+  /// The number of a basic colour, from 0 for black to 7 for white; nil for any other.
+  var basicNumber: Int? {
+    let number = Int(bits) - 1
+    return (0..<8).contains(number) ? number : nil
+  }
+
   /// Makes the colour of a number, whose higher bits are ignored.
   init(bits: UInt64) {
     let low = UInt8(truncatingIfNeeded: bits)
@@ -136,6 +142,14 @@ package struct Style: Hashable, Sendable {
     var copy = self
     copy.attributes.formUnion(attributes)
     return copy
+  }
+}
+
+extension Style.Attributes {
+  /// The parameters of the sequence that sets them (ECMA-48, SGR).
+  var codes: [String] {
+    let all: [(Self, String)] = [(.bold, "1"), (.dim, "2"), (.underline, "4"), (.reverse, "7")]
+    return all.filter { contains($0.0) }.map(\.1)
   }
 }
 
