@@ -92,9 +92,7 @@ package struct ConfigurationReader {
 
   private mutating func readSetting(_ entry: TOMLDocument.Entry) {
     guard let setting = Setting(rawValue: entry.key) else {
-      let similar = Setting.allCases.map(\.rawValue).compactMap { name in
-        FuzzyMatch(entry.key, in: name).map { (name, $0.score) }
-      }.max { $0.1 < $1.1 }?.0
+      let similar = FuzzyMatch.closest(to: entry.key, among: Setting.allCases.map(\.rawValue))
       let hint = similar.map { "; \"\($0)\" exists" } ?? ""
       return complain("there is no setting \"\(entry.key)\"\(hint)", line: entry.line)
     }

@@ -91,7 +91,8 @@ extension KeyMap where Meaning == Action, Mode == Context {
       return .success(Resolved(sequence: sequence, action: nil, contexts: allowed))
     }
     guard let action = action(named: rebinding.action) else {
-      let hint = closest(to: rebinding.action).map { "; \"\($0)\" exists" } ?? ""
+      let similar = FuzzyMatch.closest(to: rebinding.action, among: actions.map(\.name))
+      let hint = similar.map { "; \"\($0)\" exists" } ?? ""
       return .failure(OverrideError(reason: "there is no action \"\(rebinding.action)\"\(hint)"))
     }
     let possible = contexts(of: action).intersection(allowed)
@@ -118,12 +119,6 @@ extension KeyMap where Meaning == Action, Mode == Context {
     }
     let unknown = names.first { KeyEvent(description: String($0)) == nil }.map(String.init)
     return "\"\(unknown ?? keys)\" is not a key; write keys as :keys shows them"
-  }
-
-  private func closest(to name: String) -> String? {
-    actions.map(\.name).compactMap { candidate in
-      FuzzyMatch(name, in: candidate).map { (candidate, $0.score) }
-    }.max { $0.1 < $1.1 }?.0
   }
 
   private static func order(_ contexts: Set<Context>) -> [Context] {

@@ -203,12 +203,11 @@ extension Model {
       session.message = .failure("\"\(typed)\" works only in: \(list).")
       return nil
     }
-    let fitting = Set(names.filter { $0.hasPrefix(typed) })
+    let all = Set(names).sorted()
+    let fitting = all.filter { $0.hasPrefix(typed) }
     if fitting.count == 1 { return fitting.first }
-    let similar = Set(names).compactMap { name in
-      FuzzyMatch(typed, in: name).map { (name, $0.score) }
-    }.max { ($0.1, $1.0) < ($1.1, $0.0) }?.0
-    let candidates = fitting.isEmpty ? similar.map { [$0] } ?? [] : fitting.sorted()
+    let similar = FuzzyMatch.closest(to: typed, among: all)
+    let candidates = fitting.isEmpty ? similar.map { [$0] } ?? [] : fitting
     let hint = candidates.prefix(4).map { "\"\($0)\"" }.joined(separator: ", ")
     session.message = .failure(
       hint.isEmpty

@@ -8,6 +8,12 @@ package struct FuzzyMatch: Hashable, Sendable {
   /// The longest part of a name that is searched; it bounds the time spent on other users' texts.
   private static let limit = 200
 
+  /// The name that matches best, and of equal ones the first; nil if none does.
+  static func closest(to typed: String, among names: [String]) -> String? {
+    names.compactMap { name in FuzzyMatch(typed, in: name).map { (name, $0.score) } }
+      .max { $0.1 < $1.1 }?.0
+  }
+
   /// Matches without regard to case; nil if a letter is missing.
   ///
   /// - Complexity: O(n · m) in the lengths of both
