@@ -18,15 +18,15 @@ extension SignIn {
 }
 
 /// Draws the sign-in screens part by part.
-struct SignInPainter {
+struct SignInPainter: FramePainter {
   private let signIn: SignIn
-  private let frame: Frame
-  private(set) var screen: Screen
+  let frame: Frame
+  var screen: Screen
   /// Where each clickable part was drawn.
-  private(set) var hits = HitMap<SignInPart>()
+  var hits = HitMap<SignInPart>()
 
-  private var theme: Theme { signIn.theme }
-  private var glyphs: GlyphSet { signIn.glyphs }
+  var theme: Theme { signIn.theme }
+  var glyphs: GlyphSet { signIn.glyphs }
 
   init(_ signIn: SignIn) {
     self.signIn = signIn
@@ -35,10 +35,7 @@ struct SignInPainter {
   }
 
   mutating func paint() {
-    guard Frame.isLargeEnough(signIn.size) else {
-      let text: SafeText = "Too small: need 20x6"
-      return screen.put(lines: text.wrapped(width: signIn.size.width), in: screen.bounds)
-    }
+    guard Frame.isLargeEnough(signIn.size) else { return paintTooSmall() }
     screen.put(" " + heading + " ", in: frame.header, style: theme.brand, ellipsis: glyphs.ellipsis)
     screen.horizontalLine(in: frame.upperRule, glyphs: glyphs, style: theme.rule)
     screen.horizontalLine(in: frame.lowerRule, glyphs: glyphs, style: theme.rule)
@@ -125,41 +122,10 @@ struct SignInPainter {
     if let activity = signIn.activity {
       screen.put(activity + glyphs.ellipsis, in: room, style: theme.waiting)
     } else if let message = signIn.message {
-      paint(message)
+      let lines = message.text.wrapped(width: room.width).prefix(4)
+      paintLines(Array(lines), style: message.kind == .failure ? theme.failure : theme.note)
     } else {
-      paintHints()
-    }
-  }
-
-  /// Paints a message that may be taller than the footer: it grows upwards, over the content.
-  private mutating func paint(_ message: Message) {
-    let style = message.kind == .failure ? theme.failure : theme.note
-    let lines = message.text.wrapped(width: frame.footer.width - 2).prefix(4)
-    for (index, line) in lines.enumerated() {
-      let row = Rect(
-        row: frame.footer.row - lines.count + 1 + index,
-        column: 0,
-        width: frame.footer.width,
-        height: 1
-      )
-      screen.fill(row, style: style)
-      screen.put(line, in: row.inset(rows: 0, columns: 1), style: style, ellipsis: glyphs.ellipsis)
-      hits.cover(row)
-    }
-  }
-
-  private mutating func paintHints() {
-    var column = frame.footer.column + 1
-    for (key, name) in hints {
-      let shown = SafeText(untrusted: key.description)
-      let width = shown.width + 1 + name.width
-      guard column + width <= frame.footer.endColumn else { continue }
-      let start = Position(row: frame.footer.row, column: column)
-      screen.put(shown, at: start, style: theme.key, clip: frame.footer)
-      let label = Position(row: frame.footer.row, column: column + shown.width + 1)
-      screen.put(name, at: label, style: theme.dim, clip: frame.footer)
-      hits.add(.key(key), at: Rect(row: start.row, column: column, width: width, height: 1))
-      column += width + 2
+      paintHints(hints.map { (SafeText(untrusted: $0.description), $1, .key($0)) })
     }
   }
 

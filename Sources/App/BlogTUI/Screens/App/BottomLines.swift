@@ -1,5 +1,54 @@
 import BlogModel
 
+/// Draws on a screen with the usual frame: that of the app, or that of signing in.
+protocol FramePainter {
+  associatedtype Target: Sendable
+
+  var frame: Frame { get }
+  var theme: Theme { get }
+  var glyphs: GlyphSet { get }
+  var screen: Screen { get set }
+  /// Where each clickable part was drawn.
+  var hits: HitMap<Target> { get set }
+}
+
+extension FramePainter {
+  /// Says that the screen has no room for the frame.
+  mutating func paintTooSmall() {
+    let text: SafeText = "Too small: need 20x6"
+    screen.put(lines: text.wrapped(width: screen.size.width), in: screen.bounds)
+  }
+
+  /// Paints lines at the bottom; all but the last cover the content.
+  mutating func paintLines(_ lines: [SafeText], style: Style) {
+    for (index, line) in lines.enumerated() {
+      let row = Rect(
+        row: frame.footer.row - lines.count + 1 + index,
+        column: 0,
+        width: frame.footer.width,
+        height: 1
+      )
+      screen.fill(row, style: style)
+      screen.put(line, in: row.inset(rows: 0, columns: 1), style: style, ellipsis: glyphs.ellipsis)
+      hits.cover(row)
+    }
+  }
+
+  /// Paints what keys do, as far as there is room.
+  mutating func paintHints(_ hints: [(key: SafeText, name: SafeText, target: Target)]) {
+    var room = frame.footer.cut(left: 1)
+    for (key, name, target) in hints {
+      let width = key.width + 1 + name.width
+      guard width <= room.width else { continue }
+      screen.put(key, at: room.origin, style: theme.key, clip: frame.footer)
+      let label = room.cut(left: key.width + 1).origin
+      screen.put(name, at: label, style: theme.dim, clip: frame.footer)
+      hits.add(target, at: room.with(width: width))
+      room = room.cut(left: width + 2)
+    }
+  }
+}
+
 extension Painter {
   /// Paints the most urgent of these: a question, pending keys, a message, typed text, hints.
   mutating func paintFooter() {
@@ -28,21 +77,6 @@ extension Painter {
   /// The largest number of lines of the footer.
   var footerLimit: Int { max(1, min(5, session.size.height / 2)) }
 
-  /// Paints lines at the bottom; all but the last cover the content.
-  mutating func paintLines(_ lines: [SafeText], style: Style) {
-    for (index, line) in lines.enumerated() {
-      let row = Rect(
-        row: frame.footer.row - lines.count + 1 + index,
-        column: 0,
-        width: frame.footer.width,
-        height: 1
-      )
-      screen.fill(row, style: style)
-      screen.put(line, in: row.inset(rows: 0, columns: 1), style: style, ellipsis: glyphs.ellipsis)
-      hits.cover(row)
-    }
-  }
-
   static func count(_ number: Int, one: SafeText, many: SafeText) -> SafeText {
     SafeText(number) + " " + (number == 1 ? one : many)
   }
@@ -65,24 +99,18 @@ extension Painter {
 
   /// Paints what the keys do in the current context, as far as there is room.
   mutating func paintHints() {
-    var column = frame.footer.column + 1
     let context = model.context
-    for (action, name) in ActionTable.hints[context] ?? [] {
+    let hints = (ActionTable.hints[context] ?? []).compactMap {
+      action,
+      name -> (SafeText, SafeText, ClickTarget)? in
       // While text is typed, the applicable actions change with each letter; the hints would
       // flicker.
-      guard context.isTyping || model.applies(action, in: context) else { continue }
+      guard context.isTyping || model.applies(action, in: context) else { return nil }
       // The way to help always stays visible, whatever key bindings the configuration removed.
       let key = session.keys.keyText(for: action, in: context)
-      guard let keyText = key ?? (action == .help ? ":help" : nil) else { continue }
-      let width = keyText.width + 1 + name.width
-      guard column + width <= frame.footer.endColumn else { continue }
-      let start = Position(row: frame.footer.row, column: column)
-      screen.put(keyText, at: start, style: theme.key, clip: frame.footer)
-      let label = Position(row: frame.footer.row, column: column + keyText.width + 1)
-      screen.put(name, at: label, style: theme.dim, clip: frame.footer)
-      hits.add(.action(action), at: Rect(row: start.row, column: column, width: width, height: 1))
-      column += width + 2
+      return (key ?? (action == .help ? ":help" : nil)).map { ($0, name, .action(action)) }
     }
+    paintHints(hints)
   }
 }
 

@@ -1,7 +1,7 @@
 import BlogModel
 
 /// Draws a model part by part; each part clips itself to its rectangle.
-struct Painter {
+struct Painter: FramePainter {
   let model: Model
   let session: Session
   let frame: Frame
@@ -42,12 +42,6 @@ struct Painter {
     model.stack.front.drawOverlay(on: &self)
     let isHidden = session.settings.word(.cursor) == "hidden"
     if isHidden, !model.context.isTyping { screen.cursor = nil }
-  }
-
-  private mutating func paintTooSmall() {
-    let text: SafeText = "Too small: need 20x6"
-    let lines = text.wrapped(width: session.size.width)
-    screen.put(lines: lines, in: screen.bounds)
   }
 
   /// Paints the line between list and post, over the full height.
