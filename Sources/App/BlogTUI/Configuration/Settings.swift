@@ -131,7 +131,7 @@ package enum SettingValue: Hashable, Sendable, CustomStringConvertible, Codable 
   }
 }
 
-/// Why a value is invalid for a setting.
+/// Why a value is invalid for a setting, or a binding for keys.
 package struct SettingProblem: Error, Hashable, Sendable {
   /// What is wrong, and what would be right.
   package let reason: String

@@ -36,14 +36,10 @@ extension KeyMap where Meaning == Action, Mode == Context {
       func complain(_ reason: String) {
         problems.append(ConfigurationProblem(source: source, line: rebinding.line, reason: reason))
       }
-      switch resolve(rebinding) {
-      case .failure(let error):
-        complain(error.reason)
-      case .success(let resolved):
-        for context in Self.order(resolved.contexts) {
-          let earlier = chosen[context, default: [:]].first {
-            $0.key.overlaps(resolved.sequence)
-          }
+      do throws(SettingProblem) {
+        let (sequence, action, contexts) = try resolve(rebinding)
+        for context in Self.order(contexts) {
+          let earlier = chosen[context, default: [:]].first { $0.key.overlaps(sequence) }
           if let earlier {
             let location = "in \(context.name)"
             complain(
@@ -52,63 +48,53 @@ extension KeyMap where Meaning == Action, Mode == Context {
             )
             continue
           }
-          chosen[context, default: [:]][resolved.sequence] = rebinding
-          table = table.binding(resolved.sequence, to: resolved.action, in: context)
+          chosen[context, default: [:]][sequence] = rebinding
+          table = table.binding(sequence, to: action, in: context)
         }
+      } catch {
+        complain(error.reason)
       }
     }
     return table
   }
 
-  private struct Resolved {
-    let sequence: KeySequence
-    let action: Action?
-    let contexts: Set<Context>
-  }
-
-  private struct OverrideError: Error {
-    let reason: String
-  }
-
-  private func resolve(_ rebinding: KeyOverride) -> Result<Resolved, OverrideError> {
+  /// The keys of a binding, its action, and the contexts in which they get it.
+  private func resolve(
+    _ rebinding: KeyOverride
+  ) throws(SettingProblem) -> (KeySequence, Action?, Set<Context>) {
     guard let sequence = KeySequence(description: rebinding.keys) else {
-      return .failure(OverrideError(reason: Self.problem(withKeys: rebinding.keys)))
+      throw SettingProblem(Self.problem(withKeys: rebinding.keys))
     }
-    guard !sequence.contains(.control("z")) else {
-      return .failure(
-        OverrideError(reason: "^Z always suspends and cannot be given another meaning")
-      )
+    guard !sequence.keys.contains(.control("z")) else {
+      throw SettingProblem("^Z always suspends and cannot be given another meaning")
     }
     var allowed: Set<Context> = Set(Context.allCases)
     if let name = rebinding.context {
       guard let context = Context.allCases.first(where: { $0.name == name }) else {
         let names = Context.allCases.map(\.name).joined(separator: ", ")
-        return .failure(OverrideError(reason: "there is no place \"\(name)\"; there are \(names)"))
+        throw SettingProblem("there is no place \"\(name)\"; there are \(names)")
       }
       allowed = [context]
     }
-    if rebinding.action == Self.noAction {
-      return .success(Resolved(sequence: sequence, action: nil, contexts: allowed))
-    }
+    if rebinding.action == Self.noAction { return (sequence, nil, allowed) }
     guard let action = action(named: rebinding.action) else {
       let similar = FuzzyMatch.closest(to: rebinding.action, among: actions.map(\.name))
       let hint = similar.map { "; \"\($0)\" exists" } ?? ""
-      return .failure(OverrideError(reason: "there is no action \"\(rebinding.action)\"\(hint)"))
+      throw SettingProblem("there is no action \"\(rebinding.action)\"\(hint)")
     }
     let possible = contexts(of: action).intersection(allowed)
     guard !possible.isEmpty else {
       let all = Self.order(contexts(of: action)).map(\.name).joined(separator: ", ")
-      return .failure(OverrideError(reason: "\"\(rebinding.action)\" works only in \(all)"))
+      throw SettingProblem("\"\(rebinding.action)\" works only in \(all)")
     }
     let typing = possible.filter(\.isTyping)
     guard case .character? = sequence.keys.first, !typing.isEmpty else {
-      return .success(Resolved(sequence: sequence, action: action, contexts: possible))
+      return (sequence, action, possible)
     }
     guard rebinding.context == nil, possible != typing else {
-      return .failure(OverrideError(reason: "\"\(rebinding.keys)\" could no longer be typed there"))
+      throw SettingProblem("\"\(rebinding.keys)\" could no longer be typed there")
     }
-    let others = possible.subtracting(typing)
-    return .success(Resolved(sequence: sequence, action: action, contexts: others))
+    return (sequence, action, possible.subtracting(typing))
   }
 
   /// The reason why these key names are invalid.

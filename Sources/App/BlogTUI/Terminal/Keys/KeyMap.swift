@@ -30,9 +30,6 @@ extension KeySequence: ExpressibleByStringLiteral {
 }
 
 extension KeySequence {
-  /// Whether the key is a part of the sequence.
-  package func contains(_ key: KeyEvent) -> Bool { keys.contains(key) }
-
   /// Whether these keys begin the sequence and more have to follow.
   package func continues(_ typed: [KeyEvent]) -> Bool {
     keys.count > typed.count && keys.starts(with: typed)
