@@ -78,7 +78,7 @@ package struct SignInForm: Sendable {
         _ = try Author(userName: text)
         return nil
       } catch {
-        return Self.sentence(error.description)
+        return error.sentence
       }
     case .email: return text.contains("@") ? nil : "An email address needs an @"
     case .code: return text.isEmpty ? "The code is missing" : nil
@@ -88,10 +88,6 @@ package struct SignInForm: Sendable {
       return isNew && text.count < 6 ? "A password needs at least 6 characters" : nil
     case .repetition: return text == self.text(.password) ? nil : "The two passwords differ"
     }
-  }
-
-  private static func sentence(_ text: String) -> String {
-    text.prefix(1).uppercased() + text.dropFirst() + "."
   }
 
   mutating func focus(on index: Int) {

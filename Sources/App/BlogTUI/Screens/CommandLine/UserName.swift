@@ -1,5 +1,10 @@
 import BlogModel
 
+extension Author.NameError {
+  /// The reason as a sentence of its own.
+  var sentence: String { description.prefix(1).uppercased() + description.dropFirst() + "." }
+}
+
 /// The name by which others see the user.
 extension Model {
   /// Asks for the name once, where it disturbs nothing else; any answer can be changed later.
@@ -60,8 +65,7 @@ extension Model {
     do throws(Author.NameError) {
       return try Author(userName: text).name
     } catch {
-      let reason = error.description
-      session.message = .failure(reason.prefix(1).uppercased() + reason.dropFirst() + ".")
+      session.message = .failure(error.sentence)
       return nil
     }
   }
