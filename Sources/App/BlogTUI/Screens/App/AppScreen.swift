@@ -203,13 +203,7 @@ struct ScreenStack: Sendable {
 }
 
 /// The identity of a screen's type, as recorded for the parts that it has drawn.
-struct ScreenID: Hashable, Sendable {
-  private let type: ObjectIdentifier
-
-  init(_ type: any AppScreen.Type) {
-    self.type = ObjectIdentifier(type)
-  }
-}
+typealias ScreenID = ObjectIdentifier
 
 /// A part of the screen that can be clicked.
 enum ClickTarget: Hashable {

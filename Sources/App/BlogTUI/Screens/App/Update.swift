@@ -125,15 +125,12 @@ private func handle(_ event: Event, in model: inout Model) -> [Effect] {
     return model.session.showPosted(id)
   case .commented(let id, let comment):
     if model.openPost?.id == id { model.openPost?.await(comment: comment) }
-    return []
   case .resumed:
     return [.terminal(.redraw)]
   case .edited(let draft):
     model.takeEdited(draft)
-    return []
   case .editedText(let text):
     model.takeEdited(text)
-    return []
   case .kept(let problem):
     model.session.writing.keepProblem = problem
     model.session.message =
@@ -142,21 +139,19 @@ private func handle(_ event: Event, in model: inout Model) -> [Effect] {
     return problem == nil ? [] : [.terminal(.bell)]
   case .succeeded(let text):
     model.session.tell(text)
-    return []
   case .failed(let text):
     model.session.message = .failure(text)
-    return []
   case .configured(let configuration):
     return model.apply(configuration)
   case .wire(let events):
     model.session.inspector.add(events)
-    return []
   case .command(let text):
     return model.run(text)
   case .commandEnded(let outcome):
     model.take(outcome)
     return outcome.failure == nil ? [] : [.terminal(.bell)]
   }
+  return []
 }
 
 // MARK: Keys

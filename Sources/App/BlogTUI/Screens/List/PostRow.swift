@@ -100,7 +100,7 @@ struct PostRowColumns {
     let author =
       row.width >= 100 ? 20 : row.width >= 72 ? 16 : isWide ? 12 : row.width >= 36 ? 8 : 0
     let gap = isWide ? 2 : 1
-    let comments = row.width >= Self.commentsWidth ? 5 : 0
+    let comments = isWide ? 5 : 0
     let parts = Layout.columns(
       [
         .fixed(1), .fixed(isWide ? 1 : 0), .flexible(1), .fixed(author > 0 ? gap : 0),
@@ -122,9 +122,6 @@ struct PostRowColumns {
     count = parts[11]
     self.showsExcerpt = isWide && look.density == .compact
   }
-
-  /// The smallest width with room for the number of comments.
-  private static let commentsWidth = 60
 
   /// The column at which titles and texts begin in a list of that width.
   private static func textColumn(_ width: Int) -> Int { width >= 60 ? 2 : 1 }
