@@ -143,7 +143,7 @@ extension Model {
     let text = SafeText(untrusted: outcome.output, mode: .multiLine, limit: 200_000)
     let title = SafeText(untrusted: outcome.name, limit: 40)
     session.message = nil
-    show(Page(title: title, content: .text([Page.Paragraph(text: text, isHeading: false)])))
+    show(Page(title: title, content: .text([Page.Paragraph(text: text)])))
   }
 
   private static func shown(_ name: String) -> String {

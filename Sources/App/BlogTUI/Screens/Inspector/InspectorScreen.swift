@@ -88,16 +88,13 @@ extension Model {
     }
     var paragraphs = [Page.Paragraph(text: SafeText(untrusted: event.title), isHeading: true)]
     if let size = event.size {
-      let size = Painter.count(size, one: "byte on the wire", many: "bytes on the wire")
-      paragraphs.append(Page.Paragraph(text: size, isHeading: false))
+      let text = Painter.count(size, one: "byte on the wire", many: "bytes on the wire")
+      paragraphs.append(Page.Paragraph(text: text))
     }
     if let cause = event.cause {
-      let text = "caused by " + SafeText(untrusted: cause)
-      paragraphs.append(Page.Paragraph(text: text, isHeading: false))
+      paragraphs.append(Page.Paragraph(text: "caused by " + SafeText(untrusted: cause)))
     }
-    paragraphs += event.detailLines.map {
-      Page.Paragraph(text: SafeText(untrusted: $0), isHeading: false)
-    }
+    paragraphs += event.detailLines.map { Page.Paragraph(text: SafeText(untrusted: $0)) }
     show(Page(title: title, content: .text(paragraphs)))
   }
 

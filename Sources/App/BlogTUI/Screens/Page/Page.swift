@@ -19,7 +19,7 @@ package struct Page: Equatable, Sendable {
   /// A heading or a paragraph.
   struct Paragraph: Equatable, Sendable {
     let text: SafeText
-    let isHeading: Bool
+    var isHeading = false
   }
 
   /// The heading of the page.
@@ -300,7 +300,7 @@ extension Model {
     let paragraphs = session.messages.entries.reversed().map { entry in
       let sign = entry.message.kind == .failure ? glyphs.cross : glyphs.bullet
       let time = SafeText(untrusted: Clock.text(entry.time))
-      return Page.Paragraph(text: time + " " + sign + " " + entry.message.text, isHeading: false)
+      return Page.Paragraph(text: time + " " + sign + " " + entry.message.text)
     }
     show(Page(title: "Messages", content: .text(paragraphs)))
   }

@@ -22,9 +22,9 @@ extension Session {
     let muted = reading.lists.muted
     let people = Person.all(in: reading.company.people).filter { !muted.contains($0.author.uid) }
     guard !people.isEmpty else {
-      return [Page.Paragraph(text: "Nobody seems to be online.", isHeading: false)]
+      return [Page.Paragraph(text: "Nobody seems to be online.")]
     }
-    return people.map { Page.Paragraph(text: text(of: $0), isHeading: false) }
+    return people.map { Page.Paragraph(text: text(of: $0)) }
   }
 
   private func text(of person: Person) -> SafeText {
