@@ -46,11 +46,9 @@ struct EmptyListTests {
   @Test("A key that was bound anew is the one that is named")
   func bound() {
     var model = Self.model()
-    model.send(
-      .configured(
-        Configuration(keys: [KeyOverride(context: "list", keys: "c", action: "none", line: 1)])
-      )
-    )
+    var configuration = Configuration()
+    configuration.keys = [KeyOverride(context: "list", keys: "c", action: "none", line: 1)]
+    model.send(.configured(configuration))
     #expect(model.rows.contains { $0.contains(":write  write a post") })
   }
 

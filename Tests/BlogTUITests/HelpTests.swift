@@ -113,10 +113,11 @@ struct HelpTests {
   @Test("The hints name :help if the help keys are unbound")
   func unboundHelp() {
     var model = Fixture.loaded(Size(width: 20, height: 6))
-    let wishes = ["?", "F1"].map {
+    var configuration = Configuration()
+    configuration.keys = ["?", "F1"].map {
       KeyOverride(context: "list", keys: $0, action: "none", line: 1)
     }
-    model.send(.configured(Configuration(keys: wishes)))
+    model.send(.configured(configuration))
     #expect(model.rows[4].contains(":help help"))
   }
 

@@ -27,12 +27,13 @@ struct SettingsTests {
   @Test("A new configuration applies at runtime, and an invalid value changes nothing")
   func reload() {
     var model = Fixture.loaded()
-    var settings = Settings()
-    settings.choose(.word("light"), for: .theme, from: .file("config.toml", line: 1))
-    model.send(.configured(Configuration(settings: settings)))
+    var configuration = Configuration()
+    configuration.settings.choose(.word("light"), for: .theme, from: .file("c.toml", line: 1))
+    model.send(.configured(configuration))
     #expect(model.theme == .light)
     let problem = ConfigurationProblem(source: "config.toml", line: 3, reason: "no such thing")
-    model.send(.configured(Configuration(settings: settings, problems: [problem])))
+    configuration.problems = [problem]
+    model.send(.configured(configuration))
     #expect(model.theme == .light)
     #expect(model.message?.text.string == "config.toml:3: no such thing.")
   }
@@ -68,10 +69,11 @@ struct SettingsTests {
 
   @Test("A value tried but not saved reverts with its origin")
   func tried() {
-    var settings = Settings()
-    settings.choose(.word("light"), for: .theme, from: .file("config.toml", line: 3))
+    let origin = Settings.Origin.file("config.toml", line: 3)
+    var configuration = Configuration()
+    configuration.settings.choose(.word("light"), for: .theme, from: origin)
     var model = Fixture.loaded()
-    model.send(.configured(Configuration(settings: settings)))
+    model.send(.configured(configuration))
     model.type(.key(.function(2)), "theme", .key(.right), .key(.right), .key(.left))
     #expect(model.theme != .light)
     model.type(.escape)

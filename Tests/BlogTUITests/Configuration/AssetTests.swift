@@ -26,7 +26,7 @@ struct AssetTests {
   func themes(theme: Theme) throws {
     let text = ThemeText.text(of: theme)
     try check(text, "themes/\(theme.name).toml")
-    let file = ConfigurationReader.ThemeFile(name: theme.name, source: "t", text: text)
+    let file = (name: theme.name, source: "t", text: text)
     var problems: [ConfigurationProblem] = []
     let read = ThemeText.theme(of: file, problems: &problems)
     #expect(problems == [])

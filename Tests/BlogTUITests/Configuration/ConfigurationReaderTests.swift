@@ -105,7 +105,7 @@ struct ConfigurationReaderTests {
 
   @Test("A custom theme can be chosen, and its invalid lines are reported")
   func themes() {
-    let file = ConfigurationReader.ThemeFile(
+    let file = (
       name: "mine",
       source: "mine.toml",
       text: "title = \"bold #ff8700\"\nnothing = \"red\"\ndim = \"grey\"\n"

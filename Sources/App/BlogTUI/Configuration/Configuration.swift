@@ -1,16 +1,16 @@
 /// The configuration from files, environment variables and options.
 package struct Configuration: Hashable, Sendable, Codable {
-  package var settings: Settings
+  package var settings = Settings()
   /// The key bindings that differ from the default ones.
-  package var keys: [KeyOverride]
+  package var keys: [KeyOverride] = []
   /// The user's own commands for posts.
   package var commands: [OwnCommand] = []
   /// The themes in addition to the built-in ones.
-  package var themes: [Theme]
+  package var themes: [Theme] = []
   /// The name of the file in problems.
   package var source: String
   /// The problems of the files.
-  package var problems: [ConfigurationProblem]
+  package var problems: [ConfigurationProblem] = []
   /// Whether the terminal has a light background; nil if nobody knows.
   package var isLight: Bool?
   /// The number of colours that the terminal has; nil if nobody knows.
@@ -19,19 +19,9 @@ package struct Configuration: Hashable, Sendable, Codable {
   /// Whether the terminal is so far away that nothing should move on it; nil if nobody knows.
   package var isFarAway: Bool?
 
-  /// Makes a configuration.
-  package init(
-    settings: Settings = Settings(),
-    keys: [KeyOverride] = [],
-    themes: [Theme] = [],
-    source: String = "config.toml",
-    problems: [ConfigurationProblem] = []
-  ) {
-    self.settings = settings
-    self.keys = keys
-    self.themes = themes
+  /// Makes the configuration in which nothing is set.
+  package init(source: String = "config.toml") {
     self.source = source
-    self.problems = problems
   }
 
   /// All themes; those of files come last and override built-in ones with the same name.

@@ -3,21 +3,8 @@
 /// Later sources override earlier ones: files, then variables, then options. Invalid input never
 /// stops reading: it is listed as a problem and has no effect.
 package struct ConfigurationReader {
-  package struct ThemeFile: Sendable {
-    /// The name of the theme.
-    package let name: String
-    /// The name of the file in problems.
-    package let source: String
-    /// The content of the file.
-    package let text: String
-
-    /// Makes a theme file.
-    package init(name: String, source: String, text: String) {
-      self.name = name
-      self.source = source
-      self.text = text
-    }
-  }
+  /// The name of a theme, the name of its file in problems, and the content of the file.
+  package typealias ThemeFile = (name: String, source: String, text: String)
 
   private var configuration: Configuration
 

@@ -5,8 +5,9 @@ import TOMLKit
 /// The parser reports the location of errors but not of values; these are located by searching for
 /// the keys of each table.
 struct TOMLDocument {
-  /// An error on a line; nil if the line was not found.
+  /// An error on a line.
   struct Fault {
+    /// The line, counted from 1; nil if it was not found.
     let line: Int?
     let reason: String
   }

@@ -64,7 +64,7 @@ struct ConfigurationFiles {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: themes)) ?? []
     let files = names.sorted().filter { $0.hasSuffix(".toml") }.compactMap { name in
       Self.text(of: "\(themes)/\(name)").map {
-        ConfigurationReader.ThemeFile(name: String(name.dropLast(5)), source: name, text: $0)
+        (name: String(name.dropLast(5)), source: name, text: $0)
       }
     }
     var reader = ConfigurationReader(text: Self.text(of: path), source: source, themes: files)
