@@ -1,4 +1,5 @@
 import CNcurses
+private import Foundation
 
 /// The escape sequence that copies text to the clipboard of the terminal, even over a remote
 /// session.
@@ -24,20 +25,7 @@ enum Clipboard {
   }
 
   static func base64(_ bytes: [UInt8]) -> [UInt8] {
-    let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-    var result: [UInt8] = []
-    result.reserveCapacity((bytes.count + 2) / 3 * 4)
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      let value = (0..<3).reduce(UInt32(0)) { value, offset in
-        value << 8 | (start + offset < group.endIndex ? UInt32(bytes[start + offset]) : 0)
-      }
-      for digit in 0..<4 {
-        let index = Int(value >> UInt32(18 - 6 * digit) & 63)
-        result.append(digit <= group.count ? letters[index] : UInt8(ascii: "="))
-      }
-    }
-    return result
+    Array(Data(bytes).base64EncodedData())
   }
 }
 
