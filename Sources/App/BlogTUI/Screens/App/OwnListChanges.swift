@@ -82,29 +82,16 @@ extension Model {
   /// Shows the people who are muted or blocked; choosing one ends it.
   mutating func openMuted() {
     let lists = session.reading.lists
-    func items(
-      _ people: Set<String>,
-      _ detail: String,
-      _ choice: (Author) -> Chooser.Choice
-    )
-      -> [Chooser.Item]
-    {
-      people.sorted().map { uid in
-        let person = Author(uid: uid, name: session.reading.names.name(of: uid) ?? uid)
-        return Chooser.Item(
-          title: session.name(of: person),
-          detail: detail,
-          choice: choice(person)
-        )
-      }
+    func people(_ uids: Set<String>) -> [Author] {
+      uids.sorted().map { Author(uid: $0, name: session.reading.names.name(of: $0) ?? $0) }
     }
-    show(
-      Chooser(
-        .muted,
-        items: items(lists.muted, "muted; Enter shows what they write") { .unmute($0) }
-          + items(lists.blocked, "blocked; Enter allows their comments") { .unblock($0) }
-      )
-    )
+    func item(_ person: Author, _ detail: String, _ choice: Chooser.Choice) -> Chooser.Item {
+      Chooser.Item(title: session.name(of: person), detail: detail, choice: choice)
+    }
+    let items =
+      people(lists.muted).map { item($0, "muted; Enter shows what they write", .unmute($0)) }
+      + people(lists.blocked).map { item($0, "blocked; Enter allows their comments", .unblock($0)) }
+    show(Chooser(.muted, items: items))
   }
 
   /// Saves the search in the list, in place of one with the same name.

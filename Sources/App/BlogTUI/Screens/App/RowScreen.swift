@@ -7,6 +7,19 @@ protocol RowScreen: AppScreen {
   var list: ListView<RowID> { get set }
 }
 
+extension RowScreen {
+  mutating func scroll(by direction: Int, session: inout Session) -> [Effect] {
+    list.move(by: direction)
+    return []
+  }
+
+  mutating func resize(in session: Session) {
+    let room = Frame(session.size).page.size
+    list.setRowHeight(room.height >= 8 ? 2 : 1)
+    list.resize(to: room)
+  }
+}
+
 extension Painter {
   /// Makes a row of a screen one that can be clicked, and a selected one stand out.
   ///
@@ -20,18 +33,5 @@ extension Painter {
     guard row.isSelected else { return }
     self.screen.fill(row.rect, style: theme.selected)
     self.screen.cursor = row.rect.origin
-  }
-}
-
-extension RowScreen {
-  mutating func scroll(by direction: Int, session: inout Session) -> [Effect] {
-    list.move(by: direction)
-    return []
-  }
-
-  mutating func resize(in session: Session) {
-    let room = Frame(session.size).page.size
-    list.setRowHeight(room.height >= 8 ? 2 : 1)
-    list.resize(to: room)
   }
 }
