@@ -20,7 +20,7 @@ package struct OwnCommand: Hashable, Sendable {
   /// The name, which can be typed like that of an action.
   package let name: String
   /// What the shell runs.
-  package internal(set) var shell: String
+  package internal(set) var shell = ""
   /// The keys that run it.
   package internal(set) var keys: KeyOverride?
   package internal(set) var output = Output.page
@@ -47,16 +47,6 @@ extension OwnCommand: Codable {
   // What the shell runs may contain secrets, and recordings are passed on.
   private enum CodingKeys: CodingKey {
     case name, keys, output, line
-  }
-
-  /// Reads a command without what the shell runs.
-  package init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    name = try values.decode(String.self, forKey: .name)
-    shell = ""
-    keys = try values.decodeIfPresent(KeyOverride.self, forKey: .keys)
-    output = try values.decode(Output.self, forKey: .output)
-    line = try values.decodeIfPresent(Int.self, forKey: .line)
   }
 }
 

@@ -46,10 +46,10 @@ extension CommentDraft: ExpressibleByStringLiteral {
 
 /// A draft of a new comment on the post is encoded as its text alone, as in old recordings.
 extension CommentDraft: Codable {
-  private enum CodingKeys: String, CodingKey {
-    case text
-    case answered
-    case editing
+  private struct Parts: Codable {
+    let text: String
+    let answered: Comment?
+    let editing: Comment?
   }
 
   package init(from decoder: any Decoder) throws {
@@ -57,23 +57,13 @@ extension CommentDraft: Codable {
       self.init(text)
       return
     }
-    let parts = try decoder.container(keyedBy: CodingKeys.self)
-    self.init(
-      try parts.decode(String.self, forKey: .text),
-      answering: try parts.decodeIfPresent(Comment.self, forKey: .answered),
-      editing: try parts.decodeIfPresent(Comment.self, forKey: .editing)
-    )
+    let parts = try Parts(from: decoder)
+    self.init(parts.text, answering: parts.answered, editing: parts.editing)
   }
 
   package func encode(to encoder: any Encoder) throws {
-    guard answered != nil || editing != nil else {
-      var text = encoder.singleValueContainer()
-      return try text.encode(self.text)
-    }
-    var parts = encoder.container(keyedBy: CodingKeys.self)
-    try parts.encode(text, forKey: .text)
-    try parts.encodeIfPresent(answered, forKey: .answered)
-    try parts.encodeIfPresent(editing, forKey: .editing)
+    guard answered != nil || editing != nil else { return try text.encode(to: encoder) }
+    try Parts(text: text, answered: answered, editing: editing).encode(to: encoder)
   }
 }
 

@@ -154,28 +154,26 @@ extension Style.Attributes {
 }
 
 extension Style: Codable {
-  private enum CodingKeys: String, CodingKey {
-    case foreground
-    case background
-    case attributes
+  private struct Parts: Codable {
+    let foreground: Color
+    let background: Color
+    let attributes: Attributes
   }
 
   /// Decodes a style, of which all three parts must be present.
   package init(from decoder: any Decoder) throws {
-    let parts = try decoder.container(keyedBy: CodingKeys.self)
+    let parts = try Parts(from: decoder)
     self.init(
-      foreground: try parts.decode(Color.self, forKey: .foreground),
-      background: try parts.decode(Color.self, forKey: .background),
-      attributes: try parts.decode(Attributes.self, forKey: .attributes)
+      foreground: parts.foreground,
+      background: parts.background,
+      attributes: parts.attributes
     )
   }
 
   /// Encodes all three parts under their names.
   package func encode(to encoder: any Encoder) throws {
-    var parts = encoder.container(keyedBy: CodingKeys.self)
-    try parts.encode(foreground, forKey: .foreground)
-    try parts.encode(background, forKey: .background)
-    try parts.encode(attributes, forKey: .attributes)
+    let parts = Parts(foreground: foreground, background: background, attributes: attributes)
+    try parts.encode(to: encoder)
   }
 }
 
