@@ -48,14 +48,11 @@ extension Model {
 
   /// Switches a setting to its next value, for this session only.
   mutating func chooseNextValue(of setting: Setting) {
-    let words = setting.suggestions(themes: [])
-    let index = words.firstIndex(of: session.settings.word(setting)) ?? 0
-    let word = words[(index + 1) % words.count]
-    guard case .success(let value) = setting.value(of: word, themes: []) else { return }
+    guard let value = session.settings.neighbour(of: setting, by: 1, themes: []) else { return }
     session.settings.choose(value, for: setting, from: .session)
     session.refilter()
     relayout()
-    session.message = .note("\(setting.rawValue): \(word)")
+    session.message = .note("\(setting.rawValue): \(value)")
   }
 }
 

@@ -207,8 +207,12 @@ extension OpenPost {
     switch motion {
     case .down: moveDown()
     case .up: moveUp()
-    case .top: moveToTop()
-    case .bottom: moveToBottom()
+    case .top:
+      selection = nil
+      view.scroll(to: 0)
+    case .bottom:
+      selection = comments.rows.last?.comment.id
+      view.scroll(to: .max)
     case .halfPageDown, .halfPageUp, .pageDown, .pageUp:
       page(by: motion.target(from: 0, page: view.capacity, count: 0))
     }
@@ -244,18 +248,6 @@ extension OpenPost {
   mutating func page(by count: Int) {
     view.scroll(by: count)
     keepSelectionInView(goingDown: count > 0)
-  }
-
-  /// Moves to the first line.
-  private mutating func moveToTop() {
-    selection = nil
-    view.scroll(to: 0)
-  }
-
-  /// Moves to the last line and the last comment.
-  private mutating func moveToBottom() {
-    selection = comments.rows.last?.comment.id
-    view.scroll(to: .max)
   }
 
   /// Selects the comment under a line of the view, or the post itself.
