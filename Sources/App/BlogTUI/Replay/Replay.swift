@@ -103,28 +103,28 @@ package struct Replay: Sendable {
     }
   }
 
-  /// Moves to the next step with a fact of these kinds; returns false if there is none.
-  package mutating func moveToNext(_ kinds: Set<ReplayFact.Kind>) -> Bool {
+  /// Moves to the next step with a fact of that kind; returns false if there is none.
+  package mutating func moveToNext(_ kind: ReplayFact.Kind) -> Bool {
     let current = position
     while !isAtEnd {
       advance()
-      if does(kinds, at: position - 1) { return true }
+      if does(kind, at: position - 1) { return true }
     }
     move(to: current)
     return false
   }
 
-  /// Moves back to the previous step with a fact of these kinds; returns false if there is none.
-  package mutating func moveToPrevious(_ kinds: Set<ReplayFact.Kind>) -> Bool {
+  /// Moves back to the previous step with a fact of that kind; returns false if there is none.
+  package mutating func moveToPrevious(_ kind: ReplayFact.Kind) -> Bool {
     guard position > 1,
-      let step = (0..<(position - 1)).last(where: { does(kinds, at: $0) })
+      let step = (0..<(position - 1)).last(where: { does(kind, at: $0) })
     else { return false }
     move(to: step + 1)
     return true
   }
 
-  private func does(_ kinds: Set<ReplayFact.Kind>, at step: Int) -> Bool {
-    facts[step].contains { kinds.contains($0.kind) }
+  private func does(_ kind: ReplayFact.Kind, at step: Int) -> Bool {
+    facts[step].contains { $0.kind == kind }
   }
 
   private mutating func advance() {

@@ -79,10 +79,10 @@ package struct ReplayPlayer: Sendable {
       speed = Self.speeds[(index + 1) % Self.speeds.count]
     case .next(let kind):
       isPlaying = false
-      if !replay.moveToNext([kind]) { notice = "No more of that kind." }
+      if !replay.moveToNext(kind) { notice = "No more of that kind." }
     case .previous(let kind):
       isPlaying = false
-      if !replay.moveToPrevious([kind]) { notice = "None of that kind before." }
+      if !replay.moveToPrevious(kind) { notice = "None of that kind before." }
     case .quit: hasEnded = true
     }
     if replay.isAtEnd { isPlaying = false }

@@ -323,22 +323,17 @@ extension SignIn {
     let email = form.text(.email)
     let password = form.text(.password)
     let name = form.text(.userName)
-    switch form.kind {
-    case .signIn:
-      activity = "Signing in"
-      return [.signIn(email: email, password: password)]
-    case .signUp:
-      activity = "Making the account"
-      return [.signUp(userName: name, email: email, password: password)]
-    case .forgotten:
-      activity = "Asking for a code"
-      return [.sendCode(email: email)]
-    case .newPassword:
-      activity = "Setting the password"
-      return [.setPassword(code: form.text(.code), password: password)]
-    case .userName:
-      activity = "Keeping the name"
-      return [.setUserName(name)]
-    }
+    let (activity, request): (SafeText, SignInEffect) =
+      switch form.kind {
+      case .signIn: ("Signing in", .signIn(email: email, password: password))
+      case .signUp:
+        ("Making the account", .signUp(userName: name, email: email, password: password))
+      case .forgotten: ("Asking for a code", .sendCode(email: email))
+      case .newPassword:
+        ("Setting the password", .setPassword(code: form.text(.code), password: password))
+      case .userName: ("Keeping the name", .setUserName(name))
+      }
+    self.activity = activity
+    return [request]
   }
 }
