@@ -100,8 +100,8 @@ struct SyncPoint: Sendable {
         )
       }
     }
-    let context = View.Context(overlay: overlay, covering: covering)
-    for index in views.indices { events += views[index].apply(operation, in: context) }
+    let update = View.Update(overlay: overlay, covering: covering)
+    for index in views.indices { events += views[index].apply(operation, in: update) }
   }
 
   private func reached(by operation: TreeOperation) -> [SiblingKey] {

@@ -164,10 +164,10 @@ struct SyncTree: Sendable {
   ) -> [ViewEvent] {
     guard let relative = path.relative(to: spec.path) else { return [] }
     let operation = TreeOperation(source: source, path: relative, kind: kind)
-    let context = View.Context(overlay: writes.overlay[spec.path], covering: nil)
+    let update = View.Update(overlay: writes.overlay[spec.path], covering: nil)
     return root.modify(spec.path.keys[...]) { point in
       guard let index = point.viewIndex(of: spec.query) else { return [] }
-      return point.views[index].apply(operation, in: context)
+      return point.views[index].apply(operation, in: update)
     }
   }
 

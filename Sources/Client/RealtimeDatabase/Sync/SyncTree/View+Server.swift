@@ -2,13 +2,7 @@ import RealtimeCore
 
 extension View {
   /// The server replaced the data at a path.
-  mutating func overwrite(
-    at path: Path,
-    with node: Node,
-    filtered: Bool,
-    in context: Context,
-    changes: inout ChangeSet
-  ) {
+  mutating func overwrite(at path: Path, with node: Node, filtered: Bool, in update: inout Update) {
     let old = cache.server.known
     let serverFilter = filtered ? filter : filter.unfiltered
     if path.isRoot {
@@ -35,7 +29,7 @@ extension View {
     cache.server.isComplete = old.isComplete || path.isRoot
     cache.server.isFiltered = serverFilter.filters
     let location = affectedPath(on: path, since: old.node)
-    refreshEvent(at: location, source: source(in: context), in: context, changes: &changes)
+    refreshEvent(at: location, source: source(in: update), in: &update)
   }
 
   /// The path at which the event data may differ after the server's data changed at a path.
@@ -61,8 +55,7 @@ extension View {
     at path: Path,
     with overlay: Overlay,
     filtered: Bool,
-    in context: Context,
-    changes: inout ChangeSet
+    in update: inout Update
   ) {
     // Without any data here, the merge was meant for a listen that has ended.
     if cache.server.node.isEmpty, !cache.server.isComplete { return }
@@ -70,12 +63,12 @@ extension View {
     for change in overlay.changes { rooted.set(path.appending(change.path), to: change.node) }
     guard case .children(let children) = rooted else {
       if let node = rooted.completeNode {
-        overwrite(at: .root, with: node, filtered: filtered, in: context, changes: &changes)
+        overwrite(at: .root, with: node, filtered: filtered, in: &update)
       }
       return
     }
     if query.loadsAllData {
-      return merge(children, filtered: filtered, in: context, changes: &changes)
+      return merge(children, filtered: filtered, in: &update)
     }
     let known = cache.server.known
     // Present children go first: with a limit, removals make room for new ones.
@@ -83,7 +76,7 @@ extension View {
       for (key, below) in children where known.node.hasChild(key) == isPresent {
         if !isPresent, below.completeNode == nil, !known.isComplete(for: key) { continue }
         let child = below.applied(to: known.node[key])
-        overwrite(at: Path([key]), with: child, filtered: filtered, in: context, changes: &changes)
+        overwrite(at: Path([key]), with: child, filtered: filtered, in: &update)
       }
     }
   }
@@ -94,75 +87,58 @@ extension View {
   private mutating func merge(
     _ children: SortedMap<ChildKey, Overlay>,
     filtered: Bool,
-    in context: Context,
-    changes: inout ChangeSet
+    in update: inout Update
   ) {
     let pieces = Overlay.children(children).changes
     for isRemoval in [false, true] {
       for piece in pieces where piece.node.isEmpty == isRemoval {
-        overwrite(
-          at: piece.path,
-          with: piece.node,
-          filtered: filtered,
-          in: context,
-          changes: &changes
-        )
+        overwrite(at: piece.path, with: piece.node, filtered: filtered, in: &update)
       }
     }
   }
 
   /// The server has sent all data that the listen at or above this view requests.
-  mutating func complete(
-    at path: Path,
-    isOwnListen: Bool,
-    in context: Context,
-    changes: inout ChangeSet
-  ) {
+  mutating func complete(at path: Path, isOwnListen: Bool, in update: inout Update) {
     if path.isRoot {
       if isOwnListen, !cache.server.isComplete, filter.filters {
         // Nothing was sent because the known selection was right; the rest remains unknown.
         cache.server.indexed = filter.window(of: cache.server.node)
         cache.server.isFiltered = true
       } else if !isOwnListen, !cache.server.isComplete || cache.server.isFiltered,
-        let covering = context.covering
+        let covering = update.covering
       {
         cache.server.indexed = IndexedNode(covering, by: query.index)
         cache.server.isFiltered = false
       }
       cache.server.isComplete = true
     }
-    refreshEvent(at: path, source: nil, in: context, changes: &changes)
+    refreshEvent(at: path, source: nil, in: &update)
   }
 
   /// Updates the event data where the server's data may have changed.
-  private mutating func refreshEvent(
-    at path: Path,
-    source: ChildSource?,
-    in context: Context,
-    changes: inout ChangeSet
-  ) {
-    if context.overlay[path].completeNode != nil { return }
+  private mutating func refreshEvent(at path: Path, source: ChildSource?, in update: inout Update) {
+    if update.overlay[path].completeNode != nil { return }
     let isComplete = cache.event.isComplete || path.isRoot
     guard let key = path.first else {
-      let new = wholeEvent(under: context.overlay)
-      changes.trackDifferences(from: cache.event.node, to: new.node)
+      let new = wholeEvent(under: update.overlay)
+      update.changes.trackDifferences(from: cache.event.node, to: new.node)
       return setEvent(new, isComplete: isComplete)
     }
     if key == .priority {
       if !filter.filters {
-        let priority = context.overlay[path].applied(to: cache.server.node[path]).leafValue
+        let priority = update.overlay[path].applied(to: cache.server.node[path]).leafValue
         cache.event.indexed.setPriority(priority)
       }
-    } else if let child = eventChild(key, at: path, under: context.overlay) {
+    } else if let child = eventChild(key, at: path, under: update.overlay) {
       filter.set(
         key,
         to: child,
         affected: path.rest,
         in: &cache.event.indexed,
         source: source,
-        changes: &changes
+        changes: &update.changes
       )
-      alignPriority(under: context.overlay)
+      alignPriority(under: update.overlay)
     }
     cache.event.isComplete = isComplete
   }

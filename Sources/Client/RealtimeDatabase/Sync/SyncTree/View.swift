@@ -6,12 +6,14 @@ import RealtimeCore
 /// and the event data, which is the server's data with visible pending writes applied, restricted
 /// to the query. Events describe the changes of the event data.
 struct View: Sendable {
-  /// What a view needs to know while an operation is applied to it.
-  struct Context: Sendable {
+  /// What a view needs to know while an operation is applied to it, and what has changed so far.
+  struct Update {
     /// The visible pending writes over the view's location, after the operation.
     let overlay: Overlay
     /// The complete server data at this location if a view above has it, or nil.
     let covering: Node?
+    /// The changes of the event data.
+    var changes = ChangeSet()
   }
 
   let path: Path
@@ -97,45 +99,32 @@ struct View: Sendable {
   }
 
   /// Applies an operation and returns the events it raises, in order.
-  mutating func apply(_ operation: TreeOperation, in context: Context) -> [ViewEvent] {
+  mutating func apply(_ operation: TreeOperation, in update: consuming Update) -> [ViewEvent] {
     let old = cache.event.known
-    var changes = ChangeSet()
     switch operation.kind {
     case .overwrite(let node):
       if operation.source == .user {
-        overwriteByUser(at: operation.path, with: node, in: context, changes: &changes)
+        overwriteByUser(at: operation.path, with: node, in: &update)
       } else {
         let isFiltered =
           operation.source != .server || (cache.server.isFiltered && !operation.path.isRoot)
-        overwrite(
-          at: operation.path,
-          with: node,
-          filtered: isFiltered,
-          in: context,
-          changes: &changes
-        )
+        overwrite(at: operation.path, with: node, filtered: isFiltered, in: &update)
       }
     case .merge(let overlay):
       if operation.source == .user {
-        mergeByUser(at: operation.path, with: overlay.changes, in: context, changes: &changes)
+        mergeByUser(at: operation.path, with: overlay.changes, in: &update)
       } else {
         let isFiltered = operation.source != .server || cache.server.isFiltered
-        merge(
-          at: operation.path,
-          with: overlay,
-          filtered: isFiltered,
-          in: context,
-          changes: &changes
-        )
+        merge(at: operation.path, with: overlay, filtered: isFiltered, in: &update)
       }
     case .acknowledge(let touched):
-      acknowledge(at: operation.path, touched: touched, in: context, changes: &changes)
-    case .revert: revert(at: operation.path, in: context, changes: &changes)
+      acknowledge(at: operation.path, touched: touched, in: &update)
+    case .revert: revert(at: operation.path, in: &update)
     case .listenComplete:
       let isOwnListen = operation.source != .server
-      complete(at: operation.path, isOwnListen: isOwnListen, in: context, changes: &changes)
+      complete(at: operation.path, isOwnListen: isOwnListen, in: &update)
     }
-    return events(since: old, changes: changes)
+    return events(since: old, changes: update.changes)
   }
 
   mutating func add(_ registration: Registration) -> [ViewEvent] {
@@ -164,12 +153,12 @@ struct View: Sendable {
     )
   }
 
-  func source(in context: Context) -> ChildSource {
+  func source(in update: Update) -> ChildSource {
     ChildSource(
-      overlay: context.overlay,
+      overlay: update.overlay,
       event: cache.event.known,
       server: cache.server,
-      covering: context.covering,
+      covering: update.covering,
       index: query.index
     )
   }
