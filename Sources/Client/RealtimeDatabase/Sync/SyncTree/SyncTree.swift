@@ -330,28 +330,17 @@ struct SyncTree: Sendable {
     }
   }
 
+  /// Removes all registrations that depend on a listen that the server rejected.
+  mutating func cancel(_ target: ListenTarget) -> SyncResult {
+    remove(nil, at: target.path, query: target.query, isCancelled: true)
+  }
+
   /// Removes a registration or, if nil, all of a query; with the default query, of the location.
   mutating func remove(
     _ owner: Registration.Owner?,
     at path: Path,
-    query: Query
-  ) -> SyncResult {
-    remove(owner, at: path, query: query, isCancelled: false)
-  }
-
-  /// Removes all registrations that depend on a listen that the server rejected.
-  mutating func cancel(_ target: ListenTarget) -> SyncResult {
-    if target.tag != nil {
-      return remove(nil, at: target.path, query: target.query, isCancelled: true)
-    }
-    return remove(nil, at: target.path, query: .all, isCancelled: true)
-  }
-
-  private mutating func remove(
-    _ owner: Registration.Owner?,
-    at path: Path,
     query: Query,
-    isCancelled: Bool
+    isCancelled: Bool = false
   ) -> SyncResult {
     var result = SyncResult()
     guard let point = root[path] else { return result }
