@@ -162,7 +162,8 @@ package struct RepoCore: Sendable {
         appliesLocally: appliesLocally,
         update: update
       )
-      perform(transactions.begin(request, in: &data, time: now))
+      transactions.begin(request, in: &data, time: now)
+      performTransactions()
     case .onDisconnect(let token, let path, let operation):
       let kind = DisconnectAction.Kind.schedule(operation.withPrioritiesLast)
       queue(DisconnectAction(token: token, path: path, kind: kind))
@@ -193,7 +194,8 @@ package struct RepoCore: Sendable {
     case .spare: outputs += connection.spareTimerFired(at: now)
     case .getDeadline(let token): failGet(token)
     case .transactionRetry(let path):
-      perform(transactions.sendReady(around: path, in: &data, time: now))
+      transactions.sendReady(around: path, in: &data, time: now)
+      performTransactions()
     }
   }
 
@@ -460,7 +462,8 @@ package struct RepoCore: Sendable {
     guard let write = requests.removeWrite(number) else { return }
     let path = write.request.path
     guard case .caller(let token) = write.purpose else {
-      return perform(transactions.putEnded(number, at: path, with: outcome, in: &data, time: now))
+      transactions.putEnded(number, at: path, with: outcome, in: &data, time: now)
+      return performTransactions()
     }
     let change = data.ackUserWrite(number, isAccepted: outcome.status == .ok, at: now)
     outputs += change.outputs
@@ -495,8 +498,8 @@ package struct RepoCore: Sendable {
 
   // MARK: Transactions
 
-  private mutating func perform(_ steps: [TransactionEffect]) {
-    for step in steps {
+  private mutating func performTransactions() {
+    for step in transactions.takeSteps() {
       switch step {
       case .output(let output): outputs.append(output)
       case .tell(let commands): perform(commands)
@@ -520,7 +523,8 @@ package struct RepoCore: Sendable {
   }
 
   private mutating func rerunTransactions(at path: Path) {
-    perform(transactions.rerun(at: path, in: &data, time: now))
+    transactions.rerun(at: path, in: &data, time: now)
+    performTransactions()
   }
 
   /// Ends the transactions that a write overrides, and reruns those that depended on them.
@@ -529,7 +533,7 @@ package struct RepoCore: Sendable {
     let top = transactions.topmost(on: path) ?? path
     let reason = "a later write replaced the transaction's data"
     let outcome = Outcome(.overriddenBySet, reason: reason)
-    perform(transactions.abort(overlapping: path, with: outcome, in: &data, time: now))
+    transactions.abort(overlapping: path, with: outcome, in: &data, time: now)
     rerunTransactions(at: top)
   }
 
@@ -540,7 +544,8 @@ package struct RepoCore: Sendable {
         transactions.putWithdrawn(number, below: path)
       }
     }
-    perform(transactions.abort(overlapping: .root, with: outcome, in: &data, time: now))
+    transactions.abort(overlapping: .root, with: outcome, in: &data, time: now)
+    performTransactions()
   }
 
   /// Ends the transactions whose write may have been applied and cannot be resent.

@@ -91,9 +91,17 @@ enum TransactionEffect: Sendable {
 struct TransactionMachine: Sendable {
   private let configuration: RepoConfiguration
   private var queue = TransactionQueue()
+  /// What the calls since ``takeSteps()`` have asked for, in order.
+  private var steps: [TransactionEffect] = []
 
   init(configuration: RepoConfiguration) {
     self.configuration = configuration
+  }
+
+  /// Removes and returns the work that the calls since the last one have asked for.
+  mutating func takeSteps() -> [TransactionEffect] {
+    defer { steps = [] }
+    return steps
   }
 
   // MARK: Beginning
@@ -103,15 +111,12 @@ struct TransactionMachine: Sendable {
     _ request: TransactionRequest,
     in data: inout ObservedData,
     time: RepoTime
-  ) -> [TransactionEffect] {
-    if request.path.isInfo { return [request.completed(.readOnly, node: .empty)] }
-    var steps: [TransactionEffect] = []
+  ) {
+    if request.path.isInfo { return steps.append(request.completed(.readOnly, node: .empty)) }
     steps.append(data.register(request.registration, spec: request.spec, at: time))
     let input = data.sync.latest(at: request.path)
     guard case .commit(let output) = request.update(input) else {
-      steps.append(request.completed(Outcome(.ok), node: input))
-      steps.append(data.unregister(request.registration.owner, spec: request.spec, at: time))
-      return steps
+      return finish(request, with: Outcome(.ok), node: input, in: &data, time: time)
     }
     var transaction = Transaction(
       request: request,
@@ -124,8 +129,7 @@ struct TransactionMachine: Sendable {
     let write = adopt(output, of: input, for: &transaction, in: &data, time: time)
     steps.append(data.applyTransaction(write, replacing: nil))
     queue.append(transaction)
-    sendReady(around: request.path, in: &data, time: time, steps: &steps)
-    return steps
+    sendReady(around: request.path, in: &data, time: time)
   }
 
   /// Adopts the output of a transaction's function; returns the pending write that shows it.
@@ -156,22 +160,7 @@ struct TransactionMachine: Sendable {
   // MARK: Sending
 
   /// Sends the queues at, above or below a path whose transactions are all ready and not pausing.
-  mutating func sendReady(
-    around path: Path,
-    in data: inout ObservedData,
-    time: RepoTime
-  ) -> [TransactionEffect] {
-    var steps: [TransactionEffect] = []
-    sendReady(around: path, in: &data, time: time, steps: &steps)
-    return steps
-  }
-
-  private mutating func sendReady(
-    around path: Path,
-    in data: inout ObservedData,
-    time: RepoTime,
-    steps: inout [TransactionEffect]
-  ) {
+  mutating func sendReady(around path: Path, in data: inout ObservedData, time: RepoTime) {
     let tops = queue.topmost(on: path).map { [$0] } ?? queue.topmost(below: path)
     for top in tops {
       let members = queue.all(below: top)
@@ -180,9 +169,9 @@ struct TransactionMachine: Sendable {
         let timer = RepoTimer.transactionRetry(top)
         steps.append(.output(.schedule(timer, after: start - time.monotonic)))
       } else if isCurrent(members, in: data) {
-        put(members, at: top, in: &data, steps: &steps)
+        put(members, at: top, in: &data)
       } else {
-        rerun(at: top, in: &data, time: time, steps: &steps)
+        rerun(at: top, in: &data, time: time)
       }
     }
   }
@@ -212,12 +201,7 @@ struct TransactionMachine: Sendable {
   }
 
   /// Sends the outputs of a queue in one write that applies only to the data they are based on.
-  private mutating func put(
-    _ members: [Transaction],
-    at path: Path,
-    in data: inout ObservedData,
-    steps: inout [TransactionEffect]
-  ) {
+  private mutating func put(_ members: [Transaction], at path: Path, in data: inout ObservedData) {
     let base = data.sync.latest(at: path, excluding: Set(members.map(\.writeID)))
     var node = base
     for member in members {
@@ -244,12 +228,10 @@ struct TransactionMachine: Sendable {
     with outcome: Outcome,
     in data: inout ObservedData,
     time: RepoTime
-  ) -> [TransactionEffect] {
-    var steps: [TransactionEffect] = []
+  ) {
     let sent = queue.all(below: path).filter { $0.status.put == number }
     if outcome.status == .ok {
-      commit(sent, at: path, in: &data, time: time, steps: &steps)
-      return steps
+      return commit(sent, at: path, in: &data, time: time)
     }
     for var transaction in sent {
       switch (transaction.status, outcome.status) {
@@ -262,8 +244,7 @@ struct TransactionMachine: Sendable {
       }
       queue.update(transaction)
     }
-    rerun(at: path, in: &data, time: time, steps: &steps)
-    return steps
+    rerun(at: path, in: &data, time: time)
   }
 
   /// The pause before a transaction that lost a race is resent, in milliseconds.
@@ -282,8 +263,7 @@ struct TransactionMachine: Sendable {
     _ sent: [Transaction],
     at path: Path,
     in data: inout ObservedData,
-    time: RepoTime,
-    steps: inout [TransactionEffect]
+    time: RepoTime
   ) {
     var hasEvents = false
     for transaction in sent {
@@ -293,39 +273,26 @@ struct TransactionMachine: Sendable {
       queue.remove(transaction)
     }
     for transaction in sent {
-      let step = transaction.request.completed(
-        Outcome(.ok),
+      finish(
+        transaction.request,
+        with: Outcome(.ok),
         committed: true,
-        node: transaction.estimate
+        node: transaction.estimate,
+        in: &data,
+        time: time
       )
-      finish(transaction, with: step, in: &data, time: time, steps: &steps)
     }
     if hasEvents {
-      rerun(at: path, in: &data, time: time, steps: &steps)
+      rerun(at: path, in: &data, time: time)
     } else {
-      sendReady(around: path, in: &data, time: time, steps: &steps)
+      sendReady(around: path, in: &data, time: time)
     }
   }
 
   // MARK: Rerunning
 
   /// Reruns the transactions at a path on the current data, and ends those that must end.
-  mutating func rerun(
-    at path: Path,
-    in data: inout ObservedData,
-    time: RepoTime
-  ) -> [TransactionEffect] {
-    var steps: [TransactionEffect] = []
-    rerun(at: path, in: &data, time: time, steps: &steps)
-    return steps
-  }
-
-  private mutating func rerun(
-    at path: Path,
-    in data: inout ObservedData,
-    time: RepoTime,
-    steps: inout [TransactionEffect]
-  ) {
+  mutating func rerun(at path: Path, in data: inout ObservedData, time: RepoTime) {
     guard !queue.isEmpty else { return }
     let top = queue.topmost(on: path) ?? path
     let members = queue.all(below: top)
@@ -333,35 +300,31 @@ struct TransactionMachine: Sendable {
     var excluded = Set(members.filter(\.status.isReady).map(\.writeID))
     for member in members {
       switch member.status {
-      case .needsAbort(let outcome):
-        abort(member, with: outcome, in: &data, time: time, steps: &steps)
+      case .needsAbort(let outcome): abort(member, with: outcome, in: &data, time: time)
       case .ready:
         guard member.tries < configuration.transactionTries else {
           let outcome = Outcome(.maximumRetries, reason: "the data changed too often")
-          abort(member, with: outcome, in: &data, time: time, steps: &steps)
+          abort(member, with: outcome, in: &data, time: time)
           continue
         }
-        rerun(member, excluding: &excluded, in: &data, time: time, steps: &steps)
+        rerun(member, excluding: &excluded, in: &data, time: time)
       case .sent, .sentNeedsAbort: continue
       }
     }
-    sendReady(around: top, in: &data, time: time, steps: &steps)
+    sendReady(around: top, in: &data, time: time)
   }
 
   private mutating func rerun(
     _ earlier: Transaction,
     excluding excluded: inout Set<Int64>,
     in data: inout ObservedData,
-    time: RepoTime,
-    steps: inout [TransactionEffect]
+    time: RepoTime
   ) {
     var transaction = earlier
     let input = data.sync.latest(at: transaction.path, excluding: excluded)
     guard case .commit(let output) = transaction.request.update(input) else {
-      queue.remove(transaction)
-      steps.append(data.ackTransaction(transaction.writeID, isAccepted: false))
-      let step = transaction.request.completed(Outcome(.ok), node: input)
-      return finish(transaction, with: step, in: &data, time: time, steps: &steps)
+      transaction.input = input
+      return abort(transaction, with: Outcome(.ok), in: &data, time: time)
     }
     excluded.remove(earlier.writeID)
     let write = adopt(output, of: input, for: &transaction, in: &data, time: time)
@@ -373,24 +336,22 @@ struct TransactionMachine: Sendable {
     _ transaction: Transaction,
     with outcome: Outcome,
     in data: inout ObservedData,
-    time: RepoTime,
-    steps: inout [TransactionEffect]
+    time: RepoTime
   ) {
     queue.remove(transaction)
     steps.append(data.ackTransaction(transaction.writeID, isAccepted: false))
-    let step = transaction.request.completed(outcome, node: transaction.input)
-    finish(transaction, with: step, in: &data, time: time, steps: &steps)
+    finish(transaction.request, with: outcome, node: transaction.input, in: &data, time: time)
   }
 
-  private func finish(
-    _ transaction: Transaction,
-    with step: TransactionEffect,
+  private mutating func finish(
+    _ request: TransactionRequest,
+    with outcome: Outcome,
+    committed: Bool = false,
+    node: Node,
     in data: inout ObservedData,
-    time: RepoTime,
-    steps: inout [TransactionEffect]
+    time: RepoTime
   ) {
-    let request = transaction.request
-    steps.append(step)
+    steps.append(request.completed(outcome, committed: committed, node: node))
     steps.append(data.unregister(request.registration.owner, spec: request.spec, at: time))
   }
 
@@ -420,27 +381,22 @@ struct TransactionMachine: Sendable {
   ///   - outcome: The outcome that they end with.
   ///   - data: The data.
   ///   - time: The time.
-  /// - Returns: The steps to perform.
   mutating func abort(
     overlapping path: Path,
     with outcome: Outcome,
     in data: inout ObservedData,
     time: RepoTime
-  ) -> [TransactionEffect] {
-    var steps: [TransactionEffect] = []
+  ) {
     for var transaction in queue.all(overlapping: path) {
       switch transaction.status {
-      case .ready:
-        abort(transaction, with: outcome, in: &data, time: time, steps: &steps)
-      case .needsAbort(let earlier):
-        abort(transaction, with: earlier, in: &data, time: time, steps: &steps)
+      case .ready: abort(transaction, with: outcome, in: &data, time: time)
+      case .needsAbort(let earlier): abort(transaction, with: earlier, in: &data, time: time)
       case .sent(let put):
         transaction.status = .sentNeedsAbort(put: put, outcome)
         queue.update(transaction)
       case .sentNeedsAbort: continue
       }
     }
-    return steps
   }
 
   /// Whether there are no transactions under way.
