@@ -406,6 +406,46 @@ struct TransactionMachine: Sendable {
   func topmost(on path: Path) -> Path? { queue.topmost(on: path) }
 }
 
+/// The transactions under way, by location and in the order they began.
+private struct TransactionQueue: Sendable {
+  private var transactions: [Int64: Transaction] = [:]
+  /// The orders of the transactions at each location.
+  private var orders = PathIndex()
+
+  var isEmpty: Bool { transactions.isEmpty }
+
+  mutating func append(_ transaction: Transaction) {
+    transactions[transaction.order] = transaction
+    orders.insert(transaction.order, at: transaction.path)
+  }
+
+  /// Replaces a transaction with a later version of it.
+  mutating func update(_ transaction: Transaction) {
+    transactions[transaction.order] = transaction
+  }
+
+  mutating func remove(_ transaction: Transaction) {
+    transactions[transaction.order] = nil
+    orders.remove(transaction.order, at: transaction.path)
+  }
+
+  /// The topmost location at or above a path with transactions, or nil.
+  func topmost(on path: Path) -> Path? { orders.topmost(on: path) }
+
+  /// The topmost locations at and below a path with transactions, none of them above another.
+  func topmost(below path: Path) -> [Path] { orders.topmost(below: path) }
+
+  /// The transactions at and below a path, in the order they began.
+  func all(below path: Path) -> [Transaction] {
+    orders.below(path).sorted().compactMap { transactions[$0] }
+  }
+
+  /// The transactions at, above and below a path, in the order they began.
+  func all(overlapping path: Path) -> [Transaction] {
+    orders.overlapping(path).sorted().compactMap { transactions[$0] }
+  }
+}
+
 extension [TransactionEffect] {
   fileprivate mutating func append(_ change: DataChange) {
     for output in change.outputs { append(.output(output)) }
