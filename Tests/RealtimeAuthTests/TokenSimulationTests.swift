@@ -200,8 +200,8 @@ struct TokenSimulation {
       add(.timer(timer, generation: order), in: pause)
     case .cancelTimer(let timer): timers[timer] = nil
     case .raise(_, let event): told.append(event.key?.text ?? "")
-    case .listenerCancelled(_, let status, let reason):
-      problems.append("the listener ended: \(status) \(reason)")
+    case .listenerCancelled(_, let outcome):
+      problems.append("the listener ended: \(outcome)")
     case .credentialRejected:
       refusals += 1
       wasRefused = true

@@ -218,13 +218,14 @@ struct CoreDriver {
   var completions: [String] {
     outputs.compactMap {
       switch $0 {
-      case .writeCompleted(let token, let status, _): "write \(token.number) \(status)"
-      case .transactionCompleted(let token, let status, _, let committed, let node):
-        "transaction \(token.number) \(status) \(committed) \(node.json(.export).text)"
+      case .writeCompleted(let token, let outcome): "write \(token.number) \(outcome.status)"
+      case .transactionCompleted(let token, let outcome, let committed, let node):
+        "transaction \(token.number) \(outcome.status) \(committed) \(node.json(.export).text)"
       case .getCompleted(let token, .value(let node, _)):
         "get \(token.number) \(node.json(.export).text)"
-      case .getCompleted(let token, .failure(let status, _)): "get \(token.number) \(status)"
-      case .listenerCancelled(let id, let status, _): "cancelled \(id.number) \(status)"
+      case .getCompleted(let token, .failure(let outcome)):
+        "get \(token.number) \(outcome.status)"
+      case .listenerCancelled(let id, let outcome): "cancelled \(id.number) \(outcome.status)"
       case .connect, .disconnect, .send, .sendKeepalive, .schedule, .cancelTimer, .raise,
         .credentialRejected, .credentialAccepted, .persist, .log:
         nil
@@ -312,7 +313,7 @@ struct OfflineDriver {
       switch result {
       case .value(let node, let metadata):
         return "\(node.json(.export).text) \(metadata.text)"
-      case .failure(let status, _): return "\(status)"
+      case .failure(let outcome): return "\(outcome.status)"
       }
     }
   }

@@ -265,8 +265,8 @@ struct OfflineRun {
       case .disconnect: disconnect()
       case .send(_, .request(let id, let request)): asked.append((id, request))
       case .persist(let changes): store.perform(changes)
-      case .writeCompleted(_, let status, let reason):
-        if status != .ok { return "a write ended with \(status) \(reason)" }
+      case .writeCompleted(_, let outcome):
+        if outcome.status != .ok { return "a write ended with \(outcome)" }
       case .send, .sendKeepalive, .schedule, .cancelTimer, .raise, .listenerCancelled,
         .getCompleted, .transactionCompleted, .credentialRejected, .credentialAccepted, .log:
         continue

@@ -59,8 +59,8 @@ struct RepoCoreGetTests {
     let token = driver.engine.token()
     let outputs = driver.engine.feed(.get(token, path: "other", query: .all))
     let failures = outputs.compactMap { output -> String? in
-      guard case .getCompleted(token, .failure(let status, let reason)) = output else { return nil }
-      return "\(status): \(reason)"
+      guard case .getCompleted(token, .failure(let outcome)) = output else { return nil }
+      return "\(outcome.status): \(outcome.reason)"
     }
     #expect(failures == ["unavailable: Client is offline."])
   }

@@ -184,10 +184,10 @@ struct Simulation {
         if id == clients[index].connection { clients[index].up.append(message) }
       case .raise(let listener, let event):
         clients[index].batch[listener, default: []].append(event)
-      case .writeCompleted(let token, let status, _):
+      case .writeCompleted(let token, let outcome):
         clients[index].completions[token, default: 0] += 1
-        if status != .ok { return "a write ended with \(status)" }
-      case .transactionCompleted(let token, _, _, let isCommitted, _):
+        if outcome.status != .ok { return "a write ended with \(outcome.status)" }
+      case .transactionCompleted(let token, _, let isCommitted, _):
         clients[index].completions[token, default: 0] += 1
         if isCommitted { committed += 1 }
       case .sendKeepalive, .schedule, .cancelTimer, .listenerCancelled, .getCompleted,

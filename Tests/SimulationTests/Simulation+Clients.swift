@@ -37,23 +37,26 @@ extension Simulation {
     case .raise(let listener, let event):
       if event.kind != .value, strikes(.missingChildEvent) { return }
       clients[index].raised[listener, default: []].append(event)
-    case .listenerCancelled(let listener, let status, _):
+    case .listenerCancelled(let listener, let outcome):
       // A hub whose store fails also refuses listens.
+      let status = outcome.status
       if status != .unavailable { fail("listener \(listener.number) ended with \(status)") }
       mark("listener cancelled")
       clients[index].listeners[listener] = nil
-    case .writeCompleted(let token, let status, let reason):
-      complete(token, of: index, status, reason: reason)
-      if strikes(.doubledCompletion) { complete(token, of: index, status, reason: reason) }
+    case .writeCompleted(let token, let outcome):
+      complete(token, of: index, outcome.status, reason: outcome.reason)
+      if strikes(.doubledCompletion) {
+        complete(token, of: index, outcome.status, reason: outcome.reason)
+      }
     case .getCompleted(let token, let result):
       // If the server refuses a read for the moment, the client falls back to its own data.
       if case .value(let node, let metadata) = result, metadata == DataMetadata(), !isGet {
         checkRead(token, node)
       }
       complete(token, of: index, .ok, reason: "")
-    case .transactionCompleted(let token, let status, let reason, let isCommitted, _):
+    case .transactionCompleted(let token, let outcome, let isCommitted, _):
       requests[token]?.isCommitted = isCommitted
-      complete(token, of: index, status, reason: reason)
+      complete(token, of: index, outcome.status, reason: outcome.reason)
     case .credentialRejected, .credentialAccepted: fail("a credential no one gave")
     case .sendKeepalive, .persist, .log: return
     }

@@ -430,11 +430,7 @@ extension DatabaseQuery {
     _ eventType: DataEventType,
     within deadline: Duration?
   ) async throws -> (DataSnapshot, String?) {
-    let late = DatabaseError(
-      .timedOut,
-      path: path.description,
-      reason: "no such event came in time"
-    )
+    let late = DatabaseError(.timedOut, at: path, reason: "no such event came in time")
     return try await Answer<(DataSnapshot, String?)>.awaited(
       within: deadline.map { ($0, late) },
       on: repo.eventLoop,

@@ -152,7 +152,7 @@ extension DatabaseReference {
   private var deadline: (time: Duration, error: DatabaseError)? {
     repo.options.writeDeadline.map { time in
       let reason = "the server did not acknowledge the write in time; it may still be applied"
-      return (time, DatabaseError(.timedOut, path: path.description, reason: reason))
+      return (time, DatabaseError(.timedOut, at: path, reason: reason))
     }
   }
 

@@ -128,11 +128,7 @@ public struct DatabaseChildEventsSequence: AsyncSequence, Sendable {
   }
 
   private static func overflow(_ query: DatabaseQuery) -> DatabaseError {
-    DatabaseError(
-      .overflow,
-      path: query.ref.pathText,
-      reason: "the sequence's buffer of events is full"
-    )
+    DatabaseError(.overflow, at: query.path, reason: "the sequence's buffer of events is full")
   }
 
   /// Waits for the next event.

@@ -95,17 +95,12 @@ extension Repo {
     reason: String
   ) {
     let isPermanent = cause == .signInRefused
-    let problem = ConnectionStatus.Problem(
-      cause: cause,
-      reason: reason,
-      isPermanent: isPermanent
-    )
-    ended(id, because: problem)
+    ended(id, because: .init(cause: cause, reason: reason, isPermanent: isPermanent))
   }
 
   /// Reconnects with another token if there is a provider to get it from.
-  func credentialRejected(status: StatusCode, reason: String) {
-    logger.warning("the credential was refused: \(status) \(reason)")
+  func credentialRejected(with outcome: Outcome) {
+    logger.warning("the credential was refused: \(outcome)")
     guard credentials.provider != nil else { return }
     credentials.wasRefused = true
     credentials.token = nil

@@ -16,6 +16,15 @@ extension Repo {
     case write(path: Path, @Sendable ((any Error)?) -> Void)
     case get(DatabaseQuery, @Sendable (Result<DataSnapshot, DatabaseError>) -> Void)
     case transaction(DatabaseReference, TransactionCompletion)
+
+    /// The location of the request.
+    var path: Path {
+      switch self {
+      case .write(let path, _): path
+      case .get(let query, _): query.path
+      case .transaction(let reference, _): reference.path
+      }
+    }
   }
 
   typealias TransactionCompletion =
@@ -95,23 +104,22 @@ extension Repo {
     handle(.stopObserving(id))
   }
 
-  func cancel(_ id: ListenerID, status: StatusCode, reason: String) {
+  func cancel(_ id: ListenerID, with outcome: Outcome) {
     guard let listener = callers.removeListener(id) else { return }
-    let path = listener.query.path.description
+    let path = listener.query.path
     // Whoever observes all of a location asks for it in no order.
     let query = listener.query.query.loadsAllData ? Query.all : listener.query.query
-    let error = DatabaseError(status, path: path, reason: reason)
-      .naming(.read(path: path, query: query))
+    let error = DatabaseError(outcome, at: path)
+      .naming(.read(path: path.description, query: query))
     guard isActive(id.number) else { return }
     enqueue {
       if self.deactivate(id.number) || self.mayCall(id.number) { listener.cancel.call?(error) }
     }
   }
 
-  func finishWrite(_ token: RequestToken, status: StatusCode, reason: String) {
+  func finishWrite(_ token: RequestToken, with outcome: Outcome) {
     guard case .write(let path, let block)? = callers.take(token) else { return }
-    let error: DatabaseError? =
-      status == .ok ? nil : DatabaseError(status, path: path.description, reason: reason)
+    let error = outcome.error(at: path)
     enqueue { block(error) }
   }
 
@@ -121,25 +129,22 @@ extension Repo {
     case .value(let node, let metadata):
       let snapshot = DataSnapshot(node, of: query, metadata: metadata)
       enqueue { block(.success(snapshot)) }
-    case .failure(let status, let reason):
-      let path = query.path.description
-      let error = DatabaseError(status, path: path, reason: reason)
-        .naming(.read(path: path, query: query.query))
+    case .failure(let outcome):
+      let error = DatabaseError(outcome, at: query.path)
+        .naming(.read(path: query.path.description, query: query.query))
       enqueue { block(.failure(error)) }
     }
   }
 
   func finishTransaction(
     _ token: RequestToken,
-    status: StatusCode,
-    reason: String,
+    with outcome: Outcome,
     committed: Bool,
     node: Node
   ) {
     guard case .transaction(let reference, let block)? = callers.take(token)
     else { return }
-    let error: DatabaseError? =
-      status == .ok ? nil : DatabaseError(status, path: reference.path.description, reason: reason)
+    let error = outcome.error(at: reference.path)
     let metadata = SnapshotMetadata(DataMetadata(isFromCache: !committed))
     let snapshot = DataSnapshot(node, at: reference, metadata: metadata)
     enqueue { block(error, committed, snapshot) }
@@ -155,11 +160,8 @@ extension Repo {
           let snapshot = DataSnapshot(node, of: query, metadata: metadata)
           return repo.deliver { block(.success(snapshot)) }
         }
-        let error = DatabaseError(
-          DatabaseError.Kind.timedOut,
-          path: query.path.description,
-          reason: "the server did not answer in time"
-        )
+        let reason = "the server did not answer in time"
+        let error = DatabaseError(.timedOut, at: query.path, reason: reason)
         repo.deliver { block(.failure(error)) }
       }
     }
@@ -169,30 +171,21 @@ extension Repo {
   /// Tells a caller that no answer will come.
   func fail(_ completion: Completion) {
     let reason = "the database has been closed"
+    let error = DatabaseError(.unavailable, at: completion.path, reason: reason)
     switch completion {
-    case .write(let path, let block):
-      let error = DatabaseError(
-        DatabaseError.Kind.unavailable,
-        path: path.description,
-        reason: reason
-      )
-      deliver { block(error) }
-    case .get(let query, let block):
-      let error = DatabaseError(
-        DatabaseError.Kind.unavailable,
-        path: query.path.description,
-        reason: reason
-      )
-      deliver { block(.failure(error)) }
+    case .write(_, let block): deliver { block(error) }
+    case .get(_, let block): deliver { block(.failure(error)) }
     case .transaction(let reference, let block):
-      let error = DatabaseError(
-        DatabaseError.Kind.unavailable,
-        path: reference.path.description,
-        reason: reason
-      )
       let none = DataSnapshot(.empty, at: reference)
       deliver { block(error, false, none) }
     }
+  }
+}
+
+extension Outcome {
+  /// The error for the caller; nil after a success.
+  fileprivate func error(at path: Path) -> DatabaseError? {
+    status == .ok ? nil : DatabaseError(self, at: path)
   }
 }
 

@@ -272,11 +272,7 @@ extension Repo {
         case .abort: return .abort
         case .commit(let node, let found):
           let invalid = Validation.problem(withWritten: node, at: reference.path).map {
-            DatabaseError(
-              DatabaseError.Kind.invalidData,
-              path: reference.path.description,
-              reason: $0
-            )
+            DatabaseError(.invalidData, at: reference.path, reason: $0)
           }
           guard let error = found ?? invalid else {
             written.withLockedValue { $0 = node }

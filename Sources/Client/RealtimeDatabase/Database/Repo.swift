@@ -185,21 +185,12 @@ package final actor Repo {
     case .schedule(let timer, let milliseconds): schedule(timer, after: milliseconds)
     case .cancelTimer(let timer): timers.removeValue(forKey: timer)?.cancel()
     case .raise(let id, let event): raise(event, for: id)
-    case .listenerCancelled(let id, let status, let reason):
-      cancel(id, status: status, reason: reason)
-    case .writeCompleted(let token, let status, let reason):
-      finishWrite(token, status: status, reason: reason)
+    case .listenerCancelled(let id, let outcome): cancel(id, with: outcome)
+    case .writeCompleted(let token, let outcome): finishWrite(token, with: outcome)
     case .getCompleted(let token, let result): finishGet(token, with: result)
-    case .transactionCompleted(let token, let status, let reason, let committed, let node):
-      finishTransaction(
-        token,
-        status: status,
-        reason: reason,
-        committed: committed,
-        node: node
-      )
-    case .credentialRejected(let status, let reason):
-      credentialRejected(status: status, reason: reason)
+    case .transactionCompleted(let token, let outcome, let committed, let node):
+      finishTransaction(token, with: outcome, committed: committed, node: node)
+    case .credentialRejected(let outcome): credentialRejected(with: outcome)
     case .credentialAccepted: credentialAccepted()
     case .persist(let changes): store?.perform(changes)
     case .log(let line): logger.info("\(line)")

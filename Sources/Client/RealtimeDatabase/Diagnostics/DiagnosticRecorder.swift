@@ -111,17 +111,18 @@ struct DiagnosticRecorder {
     case .raise(_, let event):
       let node = DiagnosticNode(event.node)
       tell(.event, at: time, about: .event(event.kind, event.path, event.key, node))
-    case .listenerCancelled(let id, let status, let reason):
-      tell(.stopped(observer: id.number), at: time, title: "refused: \(status.text) \(reason)")
-    case .writeCompleted(let token, let status, let reason):
-      let words = reason.isEmpty ? status.text : "\(status.text): \(reason)"
+    case .listenerCancelled(let id, let outcome):
+      tell(.stopped(observer: id.number), at: time, title: "refused: \(outcome)")
+    case .writeCompleted(let token, let outcome):
+      let status = outcome.status.text
+      let words = outcome.reason.isEmpty ? status : "\(status): \(outcome.reason)"
       let write = writes.withLockedValue { $0.removeValue(forKey: token.number) }
       let title =
         write.map { "\($0.title) answered after \(time - $0.began) ms: \(words)" }
         ?? "write \(token.number) answered: \(words)"
       tell(.written(request: token.number), at: time, title: title, path: write?.path)
-    case .transactionCompleted(let token, let status, let reason, let committed, let node):
-      let verdict = committed ? "committed" : status == .ok ? "aborted" : "\(status.text) \(reason)"
+    case .transactionCompleted(let token, let outcome, let committed, let node):
+      let verdict = committed ? "committed" : outcome.status == .ok ? "aborted" : "\(outcome)"
       ended(token, verdict: verdict, node: node, at: time)
     case .connect(_, let host): tell(.connection, at: time, title: "connecting \(host ?? "")")
     case .sendKeepalive:

@@ -77,8 +77,19 @@ public final class DatabaseError: NSError, @unchecked Sendable {
     )
   }
 
-  convenience init(_ status: StatusCode, path: String?, reason: String) {
-    self.init(Kind(status.text), path: path, reason: reason.isEmpty ? Self.text(status) : reason)
+  convenience init(_ kind: Kind, at path: Path, reason: String) {
+    self.init(kind, path: path.description, reason: reason)
+  }
+
+  /// Makes the error of a request that did not succeed.
+  convenience init(_ outcome: Outcome, at path: Path) {
+    let reason = outcome.reason.isEmpty ? Self.text(outcome.status) : outcome.reason
+    self.init(Kind(outcome.status.text), at: path, reason: reason)
+  }
+
+  /// Makes an error of kind `invalid_data`.
+  static func invalid(_ reason: String) -> DatabaseError {
+    DatabaseError(.invalidData, reason: reason)
   }
 
   /// Returns nil: an archive holds the domain, the number and the reason alone.
@@ -91,8 +102,7 @@ public final class DatabaseError: NSError, @unchecked Sendable {
   }
 
   static func cancelled(at path: Path) -> DatabaseError {
-    let reason = "the task was cancelled before the server answered"
-    return DatabaseError(.cancelled, path: path.description, reason: reason)
+    DatabaseError(.cancelled, at: path, reason: "the task was cancelled before the server answered")
   }
 
   private static func text(_ status: StatusCode) -> String {

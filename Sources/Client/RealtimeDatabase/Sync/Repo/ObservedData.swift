@@ -185,9 +185,7 @@ struct ObservedData: Sendable {
     }
     for case .listener(let listener) in result.ended {
       listeners[listener] = nil
-      change.outputs.append(
-        .listenerCancelled(listener, outcome.status, reason: outcome.reason)
-      )
+      change.outputs.append(.listenerCancelled(listener, outcome))
     }
     return change
   }

@@ -353,7 +353,7 @@ package struct RepoCore: Sendable {
   /// Drops the credential and the connection, until the caller authenticates or unauthenticates.
   private mutating func rejectCredential(with outcome: Outcome) {
     requests.dropCredential()
-    outputs.append(.credentialRejected(outcome.status, reason: outcome.reason))
+    outputs.append(.credentialRejected(outcome))
     lost(connection.goOffline(.tokenRefresh, at: now))
   }
 
@@ -401,17 +401,16 @@ package struct RepoCore: Sendable {
   private mutating func getAnswered(_ token: RequestToken, with response: ServerMessage.Response) {
     guard let get = requests.removeGet(token) else { return }
     guard response.status == .ok else {
-      let failure = GetResult.failure(response.status, reason: response.outcome.reason)
       // Data that the rules forbid must not be shown from a store either.
       let result = response.status == .permissionDenied ? nil : known(get)
-      return outputs.append(.getCompleted(token, result ?? failure))
+      return outputs.append(.getCompleted(token, result ?? .failure(response.outcome)))
     }
     let node: Node
     do throws(NodeError) {
       node = try response.node
     } catch {
-      let failure = GetResult.failure(.invalidData, reason: error.description)
-      return outputs.append(.getCompleted(token, failure))
+      let outcome = Outcome(.invalidData, reason: error.description)
+      return outputs.append(.getCompleted(token, .failure(outcome)))
     }
     if get.isKept {
       apply(data.applyGet(node, spec: get.spec, at: now), changedAt: get.spec.path)
@@ -476,7 +475,7 @@ package struct RepoCore: Sendable {
   }
 
   private mutating func complete(_ token: RequestToken, with outcome: Outcome) {
-    outputs.append(.writeCompleted(token, outcome.status, reason: outcome.reason))
+    outputs.append(.writeCompleted(token, outcome))
   }
 
   private mutating func purgeOutstandingWrites() {

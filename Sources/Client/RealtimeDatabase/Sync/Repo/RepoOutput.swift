@@ -19,16 +19,16 @@ package enum RepoOutput: Sendable {
   /// Call a listener.
   case raise(ListenerID, DataEvent)
   /// A listener ended because the server rejected it; nothing more is raised for it.
-  case listenerCancelled(ListenerID, StatusCode, reason: String)
+  case listenerCancelled(ListenerID, Outcome)
   /// A write, an onDisconnect operation or its cancellation has been answered.
-  case writeCompleted(RequestToken, StatusCode, reason: String)
+  case writeCompleted(RequestToken, Outcome)
   /// A read has ended.
   case getCompleted(RequestToken, GetResult)
   /// A transaction has ended; if its function aborted, the status is ok and nothing is committed.
-  case transactionCompleted(RequestToken, StatusCode, reason: String, committed: Bool, node: Node)
+  case transactionCompleted(RequestToken, Outcome, committed: Bool, node: Node)
   /// The server rejected the credential; the engine stays offline until `authenticate` provides
   /// another one or `unauthenticate` drops it.
-  case credentialRejected(StatusCode, reason: String)
+  case credentialRejected(Outcome)
   /// The server accepted the credential.
   case credentialAccepted
   /// Pass these changes to the store.
@@ -61,8 +61,26 @@ package enum ConnectionPhase: Hashable, Sendable {
 package enum GetResult: Sendable, Equatable {
   /// The data of the query and its origin.
   case value(Node, DataMetadata)
-  /// The read failed, with the status and its reason.
-  case failure(StatusCode, reason: String)
+  /// The read failed.
+  case failure(Outcome)
+}
+
+/// How a request ended: its status, and the reason if it failed.
+package struct Outcome: Sendable, Equatable, CustomStringConvertible {
+  /// The status.
+  package let status: StatusCode
+  /// The reason for a failure; empty if there is none.
+  package let reason: String
+
+  init(_ status: StatusCode, reason: String = "") {
+    self.status = status
+    self.reason = reason
+  }
+
+  package var description: String { "\(status) \(reason)" }
+
+  /// The rejection of a write below `.info`.
+  static let readOnly = Outcome(.invalidData, reason: "/.info cannot be written")
 }
 
 /// A timer of the engine; scheduling one again replaces it.

@@ -1,21 +1,5 @@
 import RealtimeCore
 
-/// How a request ended: its status, and the reason if it failed.
-struct Outcome: Sendable, Equatable, CustomStringConvertible {
-  let status: StatusCode
-  let reason: String
-
-  init(_ status: StatusCode, reason: String = "") {
-    self.status = status
-    self.reason = reason
-  }
-
-  var description: String { "\(status) \(reason)" }
-
-  /// The rejection of a write below `.info`.
-  static let readOnly = Outcome(.invalidData, reason: "/.info cannot be written")
-}
-
 /// A write that the server has not answered; it is resent on every new connection.
 struct OutstandingWrite: Sendable {
   /// What waits for the answer.
@@ -51,7 +35,7 @@ struct PendingGet: Sendable {
   var message: ClientRequest { .get(path: spec.path, query: spec.query) }
 
   /// The result if there is no connection and nothing is known, in the official clients' words.
-  static let offline = GetResult.failure(.unavailable, reason: "Client is offline.")
+  static let offline = GetResult.failure(Outcome(.unavailable, reason: "Client is offline."))
 }
 
 /// A change to the operations for the end of the connection that the server has not answered.

@@ -16,15 +16,7 @@ struct TransactionRequest: Sendable {
 
   /// The step that reports the transaction's end.
   func completed(_ outcome: Outcome, committed: Bool = false, node: Node) -> TransactionEffect {
-    .output(
-      .transactionCompleted(
-        token,
-        outcome.status,
-        reason: outcome.reason,
-        committed: committed,
-        node: node
-      )
-    )
+    .output(.transactionCompleted(token, outcome, committed: committed, node: node))
   }
 }
 
