@@ -190,10 +190,11 @@ extension DatabaseReference {
     operation: () throws(DatabaseError) -> WriteOperation
   ) {
     validated(operation, block: block) { operation, callback in
-      repo.write(operation, at: self) { [self] error in
+      let completion = Repo.Completion.write(path: path) { [self] error in
         let named = (error as? DatabaseError)?.naming(.write(operation, at: path))
         callback.call?(named ?? error, self)
       }
+      repo.request(completion) { [path] in .write($0, path: path, operation) }
     }
   }
 
@@ -276,7 +277,8 @@ extension DatabaseReference {
   /// Cancels the operations scheduled at and below this location for the end of this connection.
   public func cancelDisconnectOperations(completionBlock block: Completion?) {
     let callback = Callback(block)
-    repo.cancelOnDisconnect(self) { [self] error in callback.call?(error, self) }
+    let completion = Repo.Completion.write(path: path) { [self] in callback.call?($0, self) }
+    repo.request(completion) { [path] in .cancelOnDisconnect($0, path: path) }
   }
 
   private func onDisconnect(
@@ -284,7 +286,8 @@ extension DatabaseReference {
     operation: () throws(DatabaseError) -> WriteOperation
   ) {
     validated(operation, block: block) { operation, callback in
-      repo.onDisconnect(operation, at: self) { [self] error in callback.call?(error, self) }
+      let completion = Repo.Completion.write(path: path) { [self] in callback.call?($0, self) }
+      repo.request(completion) { [path] in .onDisconnect($0, path: path, operation) }
     }
   }
 }

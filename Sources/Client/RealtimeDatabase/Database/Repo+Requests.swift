@@ -73,35 +73,6 @@ extension Repo {
     }
   }
 
-  nonisolated func write(
-    _ operation: WriteOperation,
-    at reference: DatabaseReference,
-    completion: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    request(.write(path: reference.path, completion)) {
-      .write($0, path: reference.path, operation)
-    }
-  }
-
-  nonisolated func onDisconnect(
-    _ operation: WriteOperation,
-    at reference: DatabaseReference,
-    completion: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    request(.write(path: reference.path, completion)) {
-      .onDisconnect($0, path: reference.path, operation)
-    }
-  }
-
-  nonisolated func cancelOnDisconnect(
-    _ reference: DatabaseReference,
-    completion: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    request(.write(path: reference.path, completion)) {
-      .cancelOnDisconnect($0, path: reference.path)
-    }
-  }
-
   nonisolated func setOffline(_ isOffline: Bool) {
     submit { $0.handle(isOffline ? .goOffline(.user) : .goOnline(.user)) }
   }
