@@ -62,17 +62,20 @@ public final class Database: Sendable {
   /// The address of the server and the name of the database in a URL.
   ///
   /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what is wrong with the URL.
-  static func target(of url: String) throws -> ConnectionTarget {
-    let parsed: DatabaseURL
-    do throws(DatabaseURLError) {
-      parsed = try DatabaseURL(url)
-    } catch {
-      throw DatabaseError(.invalidData, reason: "\(error)")
-    }
+  static func target(of url: String) throws(DatabaseError) -> ConnectionTarget {
+    let parsed = try parsed(url)
     guard parsed.path.isEmpty else {
-      throw DatabaseError(.invalidData, reason: "a database URL must not have a path: \(url)")
+      throw .invalid("a database URL must not have a path: \(url)")
     }
     return parsed.target
+  }
+
+  private static func parsed(_ url: String) throws(DatabaseError) -> DatabaseURL {
+    do throws(DatabaseURLError) {
+      return try DatabaseURL(url)
+    } catch {
+      throw .invalid("\(error)")
+    }
   }
 
   // MARK: Locations
@@ -113,19 +116,11 @@ public final class Database: Sendable {
   public func reference(
     validatingURL databaseURL: String
   ) throws(DatabaseError) -> DatabaseReference {
-    let parsed: DatabaseURL
-    do throws(DatabaseURLError) {
-      parsed = try DatabaseURL(databaseURL)
-    } catch {
-      throw DatabaseError(.invalidData, reason: "\(error)")
-    }
+    let parsed = try Self.parsed(databaseURL)
     let own = repo.target
     guard [own.endpoint, address.endpoint].contains(parsed.target.endpoint),
       (parsed.target.namespace ?? own.namespace) == own.namespace
-    else {
-      let reason = "\(databaseURL) does not belong to this database, \(own)"
-      throw DatabaseError(.invalidData, reason: reason)
-    }
+    else { throw .invalid("\(databaseURL) does not belong to this database, \(own)") }
     let path = Path(parsed.path.map { ChildKey($0) })
     return try reference().child(validating: path)
   }

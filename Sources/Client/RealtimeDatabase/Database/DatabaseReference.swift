@@ -79,7 +79,7 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
     // The client reports on itself below `.info`, a key that no data can have.
     let named = whole.first == ".info" ? whole.rest : whole
     if let problem = Validation.problem(withPath: named) {
-      throw DatabaseError(.invalidData, reason: "\(whole) is not a valid path: \(problem)")
+      throw .invalid("\(whole) is not a valid path: \(problem)")
     }
     return DatabaseReference(database: database, path: whole)
   }
@@ -167,7 +167,7 @@ extension DatabaseReference {
     var members: [JSONMember] = []
     for (key, value) in values {
       guard let path = key as? String else {
-        throw DatabaseError(.invalidData, reason: "the paths of an update must be strings")
+        throw .invalid("the paths of an update must be strings")
       }
       members.append(JSONMember(path, try NodeConversion.json(value)))
     }
@@ -180,7 +180,7 @@ extension DatabaseReference {
     do throws(NodeError) {
       return try Change.update(json: json)
     } catch {
-      throw DatabaseError(.invalidData, reason: error.description)
+      throw .invalid(error.description)
     }
   }
 
@@ -225,7 +225,7 @@ extension DatabaseReference {
       let isInfo = path.first == ".info"
       let problem =
         isInfo ? "/.info cannot be written" : Validation.problem(withWritten: node, at: path)
-      if let problem { throw DatabaseError(.invalidData, reason: problem) }
+      if let problem { throw .invalid(problem) }
     }
   }
 }

@@ -68,7 +68,7 @@ extension Path {
       .split(separator: "/", omittingEmptySubsequences: false)
     let problem = keys.contains("") ? "a key cannot be empty" : Validation.problem(withPath: path)
     if let problem {
-      throw DatabaseError(.invalidData, reason: "\"\(text)\" is not a valid path: \(problem)")
+      throw .invalid("\"\(text)\" is not a valid path: \(problem)")
     }
     self = path
   }

@@ -64,18 +64,14 @@ package enum NodeConversion {
   fileprivate static func json(_ value: Any?, at level: Int) throws(DatabaseError) -> JSONValue {
     guard let value else { return .null }
     guard level <= levels else {
-      throw DatabaseError(
-        .invalidData,
-        reason: "data cannot be nested deeper than \(Limits.depth) keys"
-      )
+      throw .invalid("data cannot be nested deeper than \(Limits.depth) keys")
     }
     if let convertible = value as? any DataConvertible { return try convertible.json() }
     if let container = value as? any DataContainer { return try container.json(at: level + 1) }
     if let dictionary = value as? [String: Any] { return try dictionary.json(at: level + 1) }
     if let array = value as? [Any] { return try array.json(at: level + 1) }
-    throw DatabaseError(
-      .invalidData,
-      reason: "a value of type \(type(of: value)) cannot be stored;"
+    throw .invalid(
+      "a value of type \(type(of: value)) cannot be stored;"
         + " only null, booleans, numbers, strings, arrays and dictionaries can"
     )
   }
@@ -86,7 +82,7 @@ package enum NodeConversion {
     do throws(NodeError) {
       return try Node(json: json)
     } catch {
-      throw DatabaseError(.invalidData, reason: error.description)
+      throw .invalid(error.description)
     }
   }
 
@@ -129,7 +125,7 @@ extension JSONValue {
         if companions.count > 1 {
           let name = hasServerValue ? ".sv" : ".value"
           let others = companions.map(\.name).filter { $0 != name }.joined(separator: ", ")
-          throw DatabaseError(.invalidData, reason: "\(name) cannot be combined with \(others)")
+          throw .invalid("\(name) cannot be combined with \(others)")
         }
       }
     } else if let elements {
@@ -147,20 +143,17 @@ extension JSONMember {
     case ".sv": return
     case ".value":
       guard value.isLeaf else {
-        throw DatabaseError(
-          .invalidData,
-          reason: ".value must be null, a boolean, a number or a string"
-        )
+        throw .invalid(".value must be null, a boolean, a number or a string")
       }
     case ".priority":
       var isBoolean = false
       if case .bool = value { isBoolean = true }
       guard value.isLeaf, !isBoolean else {
-        throw DatabaseError(.invalidData, reason: "a priority must be null, a number or a string")
+        throw .invalid("a priority must be null, a number or a string")
       }
     default:
       if let problem = Validation.problem(withKey: name) {
-        throw DatabaseError(.invalidData, reason: problem)
+        throw .invalid(problem)
       }
     }
     try value.check()
@@ -179,51 +172,22 @@ extension Substring: DataConvertible {
   fileprivate func json() -> JSONValue { .string(String(self)) }
 }
 
-extension BinaryInteger {
-  fileprivate func integerJSON() -> JSONValue {
+extension DataConvertible where Self: BinaryInteger {
+  fileprivate func json() -> JSONValue {
     Int64(exactly: self).map { .integer($0) } ?? .double(Double(self))
   }
 }
 
-extension Int: DataConvertible {
-  fileprivate func json() -> JSONValue { integerJSON() }
-}
-
-extension Int8: DataConvertible {
-  fileprivate func json() -> JSONValue { integerJSON() }
-}
-
-extension Int16: DataConvertible {
-  fileprivate func json() -> JSONValue { integerJSON() }
-}
-
-extension Int32: DataConvertible {
-  fileprivate func json() -> JSONValue { integerJSON() }
-}
-
-extension Int64: DataConvertible {
-  fileprivate func json() -> JSONValue { integerJSON() }
-}
-
-extension UInt: DataConvertible {
-  fileprivate func json() -> JSONValue { integerJSON() }
-}
-
-extension UInt8: DataConvertible {
-  fileprivate func json() -> JSONValue { integerJSON() }
-}
-
-extension UInt16: DataConvertible {
-  fileprivate func json() -> JSONValue { integerJSON() }
-}
-
-extension UInt32: DataConvertible {
-  fileprivate func json() -> JSONValue { integerJSON() }
-}
-
-extension UInt64: DataConvertible {
-  fileprivate func json() -> JSONValue { integerJSON() }
-}
+extension Int: DataConvertible {}
+extension Int8: DataConvertible {}
+extension Int16: DataConvertible {}
+extension Int32: DataConvertible {}
+extension Int64: DataConvertible {}
+extension UInt: DataConvertible {}
+extension UInt8: DataConvertible {}
+extension UInt16: DataConvertible {}
+extension UInt32: DataConvertible {}
+extension UInt64: DataConvertible {}
 
 extension Float: DataConvertible {
   fileprivate func json() throws(DatabaseError) -> JSONValue { try Double(self).json() }
@@ -232,7 +196,7 @@ extension Float: DataConvertible {
 extension Double: DataConvertible {
   fileprivate func json() throws(DatabaseError) -> JSONValue {
     guard isFinite else {
-      throw DatabaseError(.invalidData, reason: "the number \(self) cannot be stored")
+      throw .invalid("the number \(self) cannot be stored")
     }
     return Int64(exactly: self).map { .integer($0) } ?? .double(self)
   }
@@ -265,7 +229,7 @@ extension NSNumber: DataConvertible {
     // Only booleans have the type code of a C character or of a C bool.
     let type = String(cString: objCType)
     if type == "c" || type == "B" { return .bool(boolValue) }
-    if type == "Q" { return uint64Value.integerJSON() }
+    if type == "Q" { return uint64Value.json() }
     return type == "d" || type == "f" ? try doubleValue.json() : .integer(int64Value)
   }
 }
@@ -292,7 +256,7 @@ extension Dictionary: DataContainer {
     var members: [JSONMember] = []
     for (key, value) in self {
       guard let name = key as? String else {
-        throw DatabaseError(.invalidData, reason: "a stored dictionary needs string keys")
+        throw .invalid("a stored dictionary needs string keys")
       }
       members.append(JSONMember(name, try NodeConversion.json(value, at: level)))
     }
