@@ -27,12 +27,14 @@ struct DiagnosticRecorder {
     self.observer = observer
   }
 
-  private func tell(_ kind: Diagnostic.Kind, at time: Int64, about subject: DiagnosticSubject) {
-    observer(Diagnostic(time: time, kind: kind, subject))
-  }
-
-  private func tell(_ kind: Diagnostic.Kind, at time: Int64, title: String, path: Path? = nil) {
-    observer(Diagnostic(time: time, kind: kind, .words(title), at: path))
+  private func tell(
+    _ kind: Diagnostic.Kind,
+    at time: Int64,
+    _ subject: DiagnosticSubject,
+    path: Path? = nil,
+    cause: String? = nil
+  ) {
+    observer(Diagnostic(time: time, kind: kind, subject, at: path, cause: cause))
   }
 
   /// Records a frame from the server.
@@ -76,16 +78,15 @@ struct DiagnosticRecorder {
   func watching(_ input: RepoInput, at time: Int64) -> RepoInput {
     switch input {
     case .observe(let id, let path, let query, _):
-      tell(.observing(observer: id.number), at: time, about: .observation(path, query))
+      tell(.observing(observer: id.number), at: time, .observation(path, query))
     case .stopObserving(let id):
-      tell(.stopped(observer: id.number), at: time, title: "stop observer \(id.number)")
+      tell(.stopped(observer: id.number), at: time, .words("stop observer \(id.number)"))
     case .stopObservingAll(let path, _):
-      tell(.event, at: time, title: "stop all observers of \(path)")
+      tell(.event, at: time, .words("stop all observers of \(path)"))
     case .write(let token, let path, let operation):
       let write = DiagnosticWrite(operation)
       writes.withLockedValue { $0[token.number] = ("\(write.name) \(path)", path, time) }
-      let kind = Diagnostic.Kind.writing(request: token.number)
-      observer(Diagnostic(time: time, kind: kind, .write(path, write), cause: cause))
+      tell(.writing(request: token.number), at: time, .write(path, write), cause: cause)
     case .transaction(let token, let path, let appliesLocally, let update):
       return watching(
         token,
@@ -94,10 +95,10 @@ struct DiagnosticRecorder {
         update: update,
         time: time
       )
-    case .transportOpened: tell(.connection, at: time, title: "connected")
-    case .transportClosed(_, let reason): tell(.connection, at: time, title: "closed: \(reason)")
-    case .goOnline: tell(.connection, at: time, title: "go online")
-    case .goOffline: tell(.connection, at: time, title: "go offline")
+    case .transportOpened: tell(.connection, at: time, .words("connected"))
+    case .transportClosed(_, let reason): tell(.connection, at: time, .words("closed: \(reason)"))
+    case .goOnline: tell(.connection, at: time, .words("go online"))
+    case .goOffline: tell(.connection, at: time, .words("go offline"))
     case .keepSynced, .get, .onDisconnect, .cancelOnDisconnect, .purgeOutstandingWrites, .actAs,
       .authenticate, .unauthenticate, .probe, .message, .transportProgress, .storeSize, .timerFired:
       break
@@ -110,9 +111,9 @@ struct DiagnosticRecorder {
     switch output {
     case .raise(_, let event):
       let node = DiagnosticNode(event.node)
-      tell(.event, at: time, about: .event(event.kind, event.path, event.key, node))
+      tell(.event, at: time, .event(event.kind, event.path, event.key, node))
     case .listenerCancelled(let id, let outcome):
-      tell(.stopped(observer: id.number), at: time, title: "refused: \(outcome)")
+      tell(.stopped(observer: id.number), at: time, .words("refused: \(outcome)"))
     case .writeCompleted(let token, let outcome):
       let status = outcome.status.text
       let words = outcome.reason.isEmpty ? status : "\(status): \(outcome.reason)"
@@ -120,11 +121,11 @@ struct DiagnosticRecorder {
       let title =
         write.map { "\($0.title) answered after \(time - $0.began) ms: \(words)" }
         ?? "write \(token.number) answered: \(words)"
-      tell(.written(request: token.number), at: time, title: title, path: write?.path)
+      tell(.written(request: token.number), at: time, .words(title), path: write?.path)
     case .transactionCompleted(let token, let outcome, let committed, let node):
       let verdict = committed ? "committed" : outcome.status == .ok ? "aborted" : "\(outcome)"
       ended(token, verdict: verdict, node: node, at: time)
-    case .connect(_, let host): tell(.connection, at: time, title: "connecting \(host ?? "")")
+    case .connect(_, let host): tell(.connection, at: time, .words("connecting \(host ?? "")"))
     case .sendKeepalive:
       // A frame with the digit 0, as the protocol has it.
       observer(Diagnostic(time: time, kind: .sent, .frame([0x30]), frameSize: 1))
@@ -144,15 +145,8 @@ struct DiagnosticRecorder {
     time: Int64
   ) -> RepoInput {
     attempts.withLockedValue { $0[token.number] = Attempt(path: path, number: 0, began: time) }
-    observer(
-      Diagnostic(
-        time: time,
-        kind: .transaction(request: token.number),
-        .words("transaction \(path) begins"),
-        at: path,
-        cause: cause
-      )
-    )
+    let words = DiagnosticSubject.words("transaction \(path) begins")
+    tell(.transaction(request: token.number), at: time, words, path: path, cause: cause)
     return .transaction(token, path: path, appliesLocally: appliesLocally) { node in
       let decision = update(node)
       self.attempted(token.number, path: path, read: node, decision: decision, at: time)
@@ -182,7 +176,7 @@ struct DiagnosticRecorder {
       read: DiagnosticNode(read),
       proposed: proposed
     )
-    tell(.transaction(request: request), at: time, about: subject)
+    tell(.transaction(request: request), at: time, subject)
   }
 
   private func ended(_ token: RequestToken, verdict: String, node: Node, at time: Int64) {
@@ -191,14 +185,7 @@ struct DiagnosticRecorder {
       attempt.map {
         " after \($0.number) \($0.number == 1 ? "try" : "tries") in \(time - $0.began) ms"
       } ?? ""
-    let title = "transaction \(verdict)\(tries)"
-    observer(
-      Diagnostic(
-        time: time,
-        kind: .transaction(request: token.number),
-        .outcome(title, DiagnosticNode(node)),
-        at: attempt?.path
-      )
-    )
+    let end = DiagnosticSubject.outcome("transaction \(verdict)\(tries)", DiagnosticNode(node))
+    tell(.transaction(request: token.number), at: time, end, path: attempt?.path)
   }
 }
