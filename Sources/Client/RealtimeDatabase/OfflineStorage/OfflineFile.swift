@@ -63,8 +63,9 @@ package struct OfflineFile: Sendable {
 
   /// Renames the file and its companions; they can still be examined, but are no longer used.
   ///
-  /// - Returns: The new name of the file.
-  func setAside() throws(OfflineStoreError) -> String {
+  /// - Parameter damage: What is wrong with it.
+  /// - Returns: The report of the damage, with the new name.
+  func setAside(because damage: OfflineStoreError) throws(OfflineStoreError) -> OfflineStoreError {
     var number = 1
     while access("\(path).damaged-\(number)", F_OK) == 0 { number += 1 }
     let target = "\(path).damaged-\(number)"
@@ -72,7 +73,7 @@ package struct OfflineFile: Sendable {
       throw OfflineStoreError(systemCode: errno, "cannot move the damaged file \(path) aside")
     }
     for companion in ["-wal", "-shm"] { _ = rename(path + companion, target + companion) }
-    return target
+    return OfflineStoreError(.damaged, description: "\(damage); it has been renamed to \(target)")
   }
 }
 

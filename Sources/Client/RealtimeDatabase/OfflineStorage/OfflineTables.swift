@@ -92,11 +92,7 @@ enum OfflineSchema {
 
 /// The writes that wait for an acknowledgement.
 struct WriteTable {
-  private let database: GRDB.Database
-
-  init(_ database: GRDB.Database) {
-    self.database = database
-  }
+  let database: GRDB.Database
 
   /// All writes in their order.
   func all() throws -> [StoredWrite] {
@@ -134,11 +130,7 @@ struct WriteTable {
 
 /// The queries whose data is kept.
 struct QueryTable {
-  private let database: GRDB.Database
-
-  init(_ database: GRDB.Database) {
-    self.database = database
-  }
+  let database: GRDB.Database
 
   /// All queries, by number.
   func all() throws -> [TrackedQuery] {
@@ -180,11 +172,7 @@ struct PieceTable {
     var changes = 0
   }
 
-  private let database: GRDB.Database
-
-  init(_ database: GRDB.Database) {
-    self.database = database
-  }
+  let database: GRDB.Database
 
   /// The sizes for all queries.
   func sizes() throws -> [Int64: Size] {

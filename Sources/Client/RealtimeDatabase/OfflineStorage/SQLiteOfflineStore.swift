@@ -65,11 +65,7 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
       return try open(file, lock: lock, observers: observers)
     } catch {
       guard error.kind == .damaged else { throw error }
-      let target = try file.setAside()
-      let report = OfflineStoreError(
-        .damaged,
-        description: "\(error); it has been renamed to \(target)"
-      )
+      let report = try file.setAside(because: error)
       try file.create()
       let opened = try open(file, lock: lock, observers: observers)
       observers.onProblem(report)
@@ -87,10 +83,10 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
       let (state, sizes) = try queue.read { database in
         (
           OfflineState(
-            writes: try WriteTable(database).all(),
-            queries: try QueryTable(database).all()
+            writes: try WriteTable(database: database).all(),
+            queries: try QueryTable(database: database).all()
           ),
-          try PieceTable(database).sizes()
+          try PieceTable(database: database).sizes()
         )
       }
       let connection = Connection(lock: lock, queue: queue)
@@ -134,7 +130,7 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
       if let lastRead, lastRead.query == query { return lastRead.node }
       guard let queue = connection?.queue else { return nil }
       do {
-        let node = try queue.read { try PieceTable($0).data(of: query) }
+        let node = try queue.read { try PieceTable(database: $0).data(of: query) }
         lastRead = node.map { (query, $0) }
         return node
       } catch {
@@ -223,31 +219,31 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
 
   private func carryOut(_ change: OfflineChange, in database: GRDB.Database) throws {
     switch change {
-    case .saveWrite(let write): try WriteTable(database).save(write)
-    case .removeWrite(let number): try WriteTable(database).remove(number)
-    case .track(let query): try QueryTable(database).save(query)
+    case .saveWrite(let write): try WriteTable(database: database).save(write)
+    case .removeWrite(let number): try WriteTable(database: database).remove(number)
+    case .track(let query): try QueryTable(database: database).save(query)
     case .replace(let query, let node): try replace(query, with: node, in: database)
     case .update(let query, let change): try update(query, by: change, in: database)
     case .amend(let query, let change):
       guard let key = change.path.first,
-        try PieceTable(database).data(of: query)?.hasChild(key) == true
+        try PieceTable(database: database).data(of: query)?.hasChild(key) == true
       else { return }
       try update(query, by: change, in: database)
     case .forget(let query):
-      try QueryTable(database).remove(query)
-      try PieceTable(database).remove(query)
+      try QueryTable(database: database).remove(query)
+      try PieceTable(database: database).remove(query)
       sizes[query] = nil
       forgetRead(query)
     }
   }
 
   private func replace(_ query: Int64, with node: Node, in database: GRDB.Database) throws {
-    sizes[query] = PieceTable.Size(whole: try PieceTable(database).replace(query, with: node))
+    sizes[query] = PieceTable.Size(whole: try PieceTable(database: database).replace(query, with: node))
     forgetRead(query)
   }
 
   private func update(_ query: Int64, by change: Change, in database: GRDB.Database) throws {
-    let table = PieceTable(database)
+    let table = PieceTable(database: database)
     sizes[query, default: PieceTable.Size()].changes += try table.append(change, to: query)
     forgetRead(query)
     guard let size = sizes[query], size.changes > max(size.whole, Self.foldBytes) else { return }
@@ -291,11 +287,7 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
 
   private func setAside(_ problem: OfflineStoreError) -> OfflineStoreError {
     do throws(OfflineStoreError) {
-      let target = try file.setAside()
-      return OfflineStoreError(
-        .damaged,
-        description: "\(problem); it has been renamed to \(target)"
-      )
+      return try file.setAside(because: problem)
     } catch {
       return OfflineStoreError(.damaged, description: "\(problem); \(error)")
     }
