@@ -21,7 +21,7 @@ struct CredentialFile: CredentialStore {
   private static let longest = 4 * 1_024 * 1_024
 
   func accounts(of server: String) throws(AuthError) -> [Account] {
-    try read().entries.filter { $0.server == server }.map(\.account)
+    try read().accounts(of: server)
   }
 
   func save(_ account: Account, of server: String, isNew: Bool) throws(AuthError) {
@@ -127,7 +127,7 @@ struct CredentialFile: CredentialStore {
   }
 }
 
-/// The contents of a credential file: accounts on several servers, most recent sign-in first.
+/// Stored credentials: accounts on several servers, most recent sign-in first.
 struct CredentialBook: Equatable, Sendable {
   /// An account and its server.
   struct Entry: Equatable, Sendable {
@@ -138,6 +138,10 @@ struct CredentialBook: Equatable, Sendable {
   var entries: [Entry] = []
 
   private static let version: Int64 = 1
+
+  func accounts(of server: String) -> [Account] {
+    entries.filter { $0.server == server }.map(\.account)
+  }
 
   /// Stores an account; see ``CredentialStore/save(_:of:isNew:)``.
   mutating func save(_ account: Account, of server: String, isNew: Bool) {

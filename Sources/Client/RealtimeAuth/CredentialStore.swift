@@ -53,27 +53,20 @@ final class RefreshTurn: Sendable {
 
 /// Stores credentials in memory, until the process ends.
 final class MemoryCredentials: CredentialStore {
-  private let entries = NIOLockedValueBox([String: [Account]]())
+  private let book = NIOLockedValueBox(CredentialBook())
 
   let isShared = false
 
   func accounts(of server: String) throws(AuthError) -> [Account] {
-    entries.withLockedValue { $0[server] ?? [] }
+    book.withLockedValue { $0.accounts(of: server) }
   }
 
   func save(_ account: Account, of server: String, isNew: Bool) throws(AuthError) {
-    entries.withLockedValue { entries in
-      var accounts = entries[server] ?? []
-      let place = accounts.firstIndex { $0.uid == account.uid }
-      if let place { accounts.remove(at: place) }
-      if isNew { accounts.insert(account, at: 0) }
-      if !isNew, let place { accounts.insert(account, at: place) }
-      entries[server] = accounts
-    }
+    book.withLockedValue { $0.save(account, of: server, isNew: isNew) }
   }
 
   func remove(uid: String, of server: String) throws(AuthError) {
-    entries.withLockedValue { $0[server, default: []].removeAll { $0.uid == uid } }
+    book.withLockedValue { $0.remove(uid: uid, of: server) }
   }
 
   func refreshTurn(uid: String, of server: String) async -> RefreshTurn { .unshared }
