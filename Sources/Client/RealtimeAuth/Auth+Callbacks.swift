@@ -43,11 +43,7 @@ extension Auth {
     withEmail email: String,
     completion: (((any Error)?) -> Void)?
   ) {
-    tell { error, _ in
-      completion?(error)
-    } of: {
-      try await $0.sendPasswordReset(withEmail: email)
-    }
+    finish(completion) { try await $0.sendPasswordReset(withEmail: email) }
   }
 
   /// Sets a new password, using the code from the email.
@@ -56,9 +52,7 @@ extension Auth {
     newPassword: String,
     completion: (((any Error)?) -> Void)?
   ) {
-    tell { error, _ in
-      completion?(error)
-    } of: {
+    finish(completion) {
       try await $0.confirmPasswordReset(withCode: code, newPassword: newPassword)
     }
   }
@@ -68,27 +62,23 @@ extension Auth {
     _ completion: ((Value?, (any Error)?) -> Void)?,
     body: @escaping @Sendable (Auth) async throws -> Value
   ) {
-    tell { error, value in
-      completion?(value, error)
-    } of: {
-      try await body($0)
-    }
-  }
-
-  /// Runs an operation and passes the error or the result to a callback.
-  func tell<Value: Sendable>(
-    _ completion: @escaping ((any Error)?, Value?) -> Void,
-    of body: @escaping @Sendable (Auth) async throws -> Value
-  ) {
     let callback = Callback(completion)
     Task {
       do {
         let value = try await body(self)
-        self.deliver { callback.call(nil, value) }
+        self.deliver { callback.call?(value, nil) }
       } catch {
-        self.deliver { callback.call(error, nil) }
+        self.deliver { callback.call?(nil, error) }
       }
     }
+  }
+
+  /// Runs an operation that has no result and passes its error to a callback.
+  func finish(
+    _ completion: (((any Error)?) -> Void)?,
+    body: @escaping @Sendable (Auth) async throws -> Void
+  ) {
+    run({ completion?($1) }, body: body)
   }
 }
 
@@ -134,10 +124,6 @@ extension User {
     _ completion: UserProfileChangeCallback?,
     body: @escaping @Sendable (User) async throws -> Void
   ) {
-    auth.tell { error, _ in
-      completion?(error)
-    } of: { _ in
-      try await body(self)
-    }
+    auth.finish(completion) { _ in try await body(self) }
   }
 }

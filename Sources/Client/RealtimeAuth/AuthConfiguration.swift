@@ -54,18 +54,14 @@ extension AuthConfiguration {
 
   /// The name of a credential file.
   package static let fileName = "credentials.json"
-}
 
-extension AuthConfiguration {
   /// The trusted authorities in the form that the transport takes.
   var trust: TrustRoots {
     var options = DatabaseOptions()
     options.trustRoots = trustRoots
     return options.trust
   }
-}
 
-extension AuthConfiguration {
   /// The users who are signed in to this database on this machine, most recent sign-in first.
   ///
   /// - Throws: ``AuthError`` when the credential file cannot be used or the URL is invalid.
