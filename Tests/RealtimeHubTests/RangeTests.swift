@@ -33,7 +33,7 @@ struct RangeTests {
       query: tag == nil ? .all : Query(limit: Query.Limit(150, side: .first)),
       tag: tag,
       hash: known.hash,
-      compoundHash: .init(hashes: compound.hashes, posts: compound.posts)
+      compoundHash: compound
     )
   }
 
@@ -48,7 +48,7 @@ struct RangeTests {
       return
     }
     let merged = ranges.reduce(known) {
-      RangeMerge(start: $1.start, end: $1.end, node: $1.node).applied(to: $0)
+      $1.applied(to: $0)
     }
     #expect(merged == now)
     #expect(ranges.reduce(0) { $0 + $1.node.childCount } < 100)

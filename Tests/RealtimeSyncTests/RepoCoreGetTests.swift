@@ -175,7 +175,7 @@ struct RepoCoreRangeTests {
 
   private static func change(_ node: String) throws -> ServerMessage {
     let data = try Node(json: JSONParser.parse(node))
-    let range = RangeChange(start: "a", end: "b", node: data)
+    let range = RangeMerge(start: "a", end: "b", node: data)
     return .push(.rangeMerge(path: "list", [range], tag: nil))
   }
 

@@ -64,7 +64,7 @@ struct RepoCoreOfflineTests {
       return
     }
     #expect(listen.compoundHash != nil)
-    let range = RangeChange(
+    let range = RangeMerge(
       start: nil,
       end: "k0",
       node: Node.empty.setting(ChildKey("k0"), to: .integer(7))

@@ -66,7 +66,7 @@ struct ClientMessageTests {
       ListenRequest(
         path: "a",
         hash: "h",
-        compoundHash: .init(hashes: ["x", "y", ""], posts: ["a/b", "c"])
+        compoundHash: .init(posts: ["a/b", "c"], hashes: ["x", "y", ""])
       )
     ),
     .unlisten(path: "a", query: .all, tag: nil),

@@ -29,9 +29,9 @@ struct ServerMessageTests {
       .rangeMerge(
         path: "a",
         [
-          RangeChange(start: nil, end: "b", node: .integer(1)),
-          RangeChange(start: "b", end: "c/d", node: .empty),
-          RangeChange(start: "c/d", end: nil, node: .empty.setting(Path("e"), to: .bool(true))),
+          RangeMerge(start: nil, end: "b", node: .integer(1)),
+          RangeMerge(start: "b", end: "c/d", node: .empty),
+          RangeMerge(start: "c/d", end: nil, node: .empty.setting(Path("e"), to: .bool(true))),
         ],
         tag: 4
       )

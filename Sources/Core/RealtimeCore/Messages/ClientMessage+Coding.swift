@@ -242,8 +242,8 @@ extension ListenRequest {
       throw NodeError(description: "\"ch\" needs one more hash in \"hs\" than paths in \"ps\"")
     }
     compoundHash = CompoundHash(
-      hashes: hashes.compactMap(\.self),
-      posts: posts.compactMap(\.self).map { Path(wire: $0) }
+      posts: posts.compactMap(\.self).map { Path(wire: $0) },
+      hashes: hashes.compactMap(\.self)
     )
   }
 

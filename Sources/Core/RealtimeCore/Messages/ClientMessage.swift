@@ -93,20 +93,6 @@ package struct ListenRequest: Sendable, Equatable {
     self.hash = hash
     self.compoundHash = compoundHash
   }
-
-  /// Hashes of consecutive ranges of a node.
-  package struct CompoundHash: Sendable, Equatable {
-    /// One hash for each range, and an empty hash for everything after the last range.
-    package var hashes: [String]
-    /// The last path of each range.
-    package var posts: [Path]
-
-    /// Makes a compound hash.
-    package init(hashes: [String], posts: [Path]) {
-      self.hashes = hashes
-      self.posts = posts
-    }
-  }
 }
 
 /// The operation of a write.

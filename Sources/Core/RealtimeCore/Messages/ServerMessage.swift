@@ -86,7 +86,7 @@ package enum ServerPush: Sendable, Equatable {
   /// New data at several paths below a path, all of which change at once.
   case merge(path: Path, [Change], tag: Int64?)
   /// New data for ranges below a path.
-  case rangeMerge(path: Path, [RangeChange], tag: Int64?)
+  case rangeMerge(path: Path, [RangeMerge], tag: Int64?)
   /// The server ended listens at a path; nil means the listen of the default query.
   case listenRevoked(path: Path, queries: [Query]?)
   /// The credential has become invalid.
@@ -97,23 +97,6 @@ package enum ServerPush: Sendable, Equatable {
   case securityDebug(String)
   /// An action that this version does not know.
   case unknown(action: String)
-}
-
-/// New data for a range of paths, from an exclusive start to an inclusive end.
-package struct RangeChange: Sendable, Equatable {
-  /// The exclusive start, or nil for the beginning.
-  package var start: Path?
-  /// The inclusive end, or nil for the end of the data.
-  package var end: Path?
-  /// The data within the range.
-  package var node: Node
-
-  /// Makes a range change.
-  package init(start: Path?, end: Path?, node: Node) {
-    self.start = start
-    self.end = end
-    self.node = node
-  }
 }
 
 /// The outcome of a request.
@@ -333,10 +316,10 @@ extension ServerPush {
     case "m":
       self = .merge(path: path, try Change.changes(json: body["d"] ?? .object([])), tag: tag)
     case "rm":
-      var ranges: [RangeChange] = []
+      var ranges: [RangeMerge] = []
       for range in body["d"]?.elements ?? [] {
         ranges.append(
-          RangeChange(
+          RangeMerge(
             start: range["s"]?.string.map { Path(wire: $0) },
             end: range["e"]?.string.map { Path(wire: $0) },
             node: try Node(json: range["m"] ?? .null)
@@ -401,7 +384,7 @@ extension ServerPush {
   }
 }
 
-extension RangeChange {
+extension RangeMerge {
   fileprivate var json: JSONValue {
     var members: [JSONMember] = []
     if let start { members.append(JSONMember("s", .string(start.wireText))) }

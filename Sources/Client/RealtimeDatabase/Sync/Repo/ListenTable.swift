@@ -13,14 +13,13 @@ enum ListenCommand: Sendable {
   var message: ClientRequest {
     switch self {
     case .listen(_, let target, let known):
-      let compound = CompoundHash.worthSending(of: known)
       return .listen(
         ListenRequest(
           path: target.path,
           query: target.query,
           tag: target.tag,
           hash: known.hash,
-          compoundHash: compound.map { .init(hashes: $0.hashes, posts: $0.posts) }
+          compoundHash: CompoundHash.worthSending(of: known)
         )
       )
     case .unlisten(let target):

@@ -298,8 +298,7 @@ package struct RepoCore: Sendable {
       apply(data.applyServerOverwrite(at: path, with: node, tag: tag), changedAt: path)
     case .merge(let path, let changes, let tag):
       apply(data.applyServerMerge(at: path, changes: changes, tag: tag), changedAt: path)
-    case .rangeMerge(let path, let changes, let tag):
-      let ranges = changes.map { RangeMerge(start: $0.start, end: $0.end, node: $0.node) }
+    case .rangeMerge(let path, let ranges, let tag):
       let change = data.applyServerRanges(ranges, at: path, tag: tag) {
         connection.nextAnswered($0) == $1
       }

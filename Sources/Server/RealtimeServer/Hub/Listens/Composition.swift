@@ -102,14 +102,10 @@ package struct Composition: Sendable, Equatable {
 
   /// The push for a listener that has other data: only the ranges that differ, if it supports that.
   static func news(of node: Node, for listen: ListenRequest) -> ServerPush {
-    let ranges = listen.compoundHash.flatMap {
-      CompoundHash(posts: $0.posts, hashes: $0.hashes).changes(to: node)
-    }
     // If all ranges agree, the difference is not covered by the hashes of the ranges.
-    guard let ranges, !ranges.isEmpty else {
+    guard let ranges = listen.compoundHash?.changes(to: node), !ranges.isEmpty else {
       return .data(path: listen.path, node, tag: listen.tag)
     }
-    let changes = ranges.map { RangeChange(start: $0.start, end: $0.end, node: $0.node) }
-    return .rangeMerge(path: listen.path, changes, tag: listen.tag)
+    return .rangeMerge(path: listen.path, ranges, tag: listen.tag)
   }
 }
