@@ -166,11 +166,4 @@ struct HostedServiceTests {
   func domains(host: String, isHosted: Bool) {
     #expect(HostedService.isDatabaseHost(host) == isHosted)
   }
-
-  @Test("gives each project a default database with a known name")
-  func defaultDatabase() {
-    #expect(
-      HostedService.defaultDatabase(ofProject: "p") == "https://p-default-rtdb.firebaseio.com"
-    )
-  }
 }

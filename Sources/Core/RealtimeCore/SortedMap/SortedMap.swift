@@ -92,24 +92,6 @@ public struct SortedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     return compactMap { isWanted($0.key) ? $0.key : nil }
   }
 
-  /// The number of keys less than the given one.
-  ///
-  /// - Complexity: O(log n)
-  @inlinable public func rank(of key: Key) -> Int {
-    var rank = 0
-    var current = root
-    while let node = current {
-      let index = node.lowerBound(key)
-      rank += index
-      for child in node.children.prefix(index) { rank += child.count }
-      if index < node.keys.count, node.keys[index] == key {
-        return rank + (node.isLeaf ? 0 : node.children[index].count)
-      }
-      current = node.isLeaf ? nil : node.children[index]
-    }
-    return rank
-  }
-
   /// Stores a value and returns the one it replaces.
   ///
   /// - Complexity: O(log n)
@@ -345,14 +327,6 @@ extension SortedMap: Sequence {
   /// - Complexity: O(log n)
   @inlinable public func entry(before key: Key) -> (key: Key, value: Value)? {
     var iterator = Iterator(backward: root) { $0 < key }
-    return iterator.next()
-  }
-
-  /// The entry after a key, whether or not the key itself is present.
-  ///
-  /// - Complexity: O(log n)
-  @inlinable public func entry(after key: Key) -> (key: Key, value: Value)? {
-    var iterator = Iterator(forward: root) { !(key < $0) }
     return iterator.next()
   }
 }

@@ -221,11 +221,6 @@ package enum HostedService {
   /// A domain that is often mistaken for the one that serves databases.
   static let mistakenDomain = "firebase.com"
 
-  /// The URL of the default database of a project.
-  package static func defaultDatabase(ofProject id: String) -> String {
-    "https://\(id)-default-rtdb.\(databaseDomain)"
-  }
-
   /// Whether a host belongs to the hosted service, as a database or as a redirection target.
   package static func isDatabaseHost(_ host: String) -> Bool {
     [databaseDomain, regionalDatabaseDomain].contains { isHost(host, in: $0) }
