@@ -12,25 +12,13 @@ extension HTTPClient {
   package func events(
     of request: HTTPClientRequest
   ) -> AsyncThrowingStream<ServerSentEvent, any Error> {
-    var request = request
-    request.target.detour = detours[request.target.host]
-    let target = request.target
-    let uri = request.path
-    let lines = request.headerLines
-    return AsyncThrowingStream { continuation in
-      let channel = connect(to: target) { channel in
-        let handler = EventStreamHandler(
-          server: target.description,
+    AsyncThrowingStream { continuation in
+      let channel = connect(to: request.target, on: eventLoop) { _ in
+        EventStreamHandler(
+          server: request.target.description,
           limit: bodyBytes,
           onEvent: { continuation.yield($0) },
           onEnd: { continuation.finish(throwing: $0) }
-        )
-        let decoder = HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes)
-        try channel.pipeline.syncOperations.addHandlers(
-          HTTPRequestEncoder(),
-          ByteToMessageHandler(decoder),
-          NIOHTTPRequestHeadersValidator(),
-          handler
         )
       }
       continuation.onTermination = { _ in
@@ -38,10 +26,8 @@ extension HTTPClient {
       }
       channel.whenFailure { continuation.finish(throwing: $0) }
       channel.whenSuccess { channel in
-        var headers = HTTPHeaders(lines.map { ($0.name, $0.value) })
-        headers.replaceOrAdd(name: "Host", value: target.host)
-        headers.replaceOrAdd(name: "Accept", value: "text/event-stream")
-        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: uri, headers: headers)
+        var head = request.head
+        head.headers.replaceOrAdd(name: "Accept", value: "text/event-stream")
         channel.write(HTTPClientRequestPart.head(head), promise: nil)
         channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
       }
@@ -86,13 +72,7 @@ private final class EventStreamHandler: ChannelInboundHandler {
     switch Self.unwrapInboundIn(data) {
     case .head(let head):
       guard head.status == .ok else {
-        onEnd(
-          HTTPClientError(
-            .lost,
-            description: "\(server) sent no event stream (\(head.status.code))"
-          )
-        )
-        return context.close(promise: nil)
+        return end(.lost, because: "sent no event stream (\(head.status.code))", in: context)
       }
     case .body(let bytes):
       for byte in bytes.readableBytesView {
@@ -103,13 +83,7 @@ private final class EventStreamHandler: ChannelInboundHandler {
         }
       }
       if line.count > limit {
-        onEnd(
-          HTTPClientError(
-            .tooLarge,
-            description: "\(server) sent an event of more than \(limit) bytes"
-          )
-        )
-        context.close(promise: nil)
+        end(.tooLarge, because: "sent an event of more than \(limit) bytes", in: context)
       }
     case .end: context.close(promise: nil)
     }
@@ -121,12 +95,15 @@ private final class EventStreamHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    onEnd(
-      HTTPClientError(
-        .lost,
-        description: "\(server) broke off the stream: \(FailureText.describe(error))"
-      )
-    )
+    end(.lost, because: "broke off the stream: \(FailureText.describe(error))", in: context)
+  }
+
+  private func end(
+    _ kind: HTTPClientError.Kind,
+    because what: String,
+    in context: ChannelHandlerContext
+  ) {
+    onEnd(HTTPClientError(kind, description: "\(server) \(what)"))
     context.close(promise: nil)
   }
 

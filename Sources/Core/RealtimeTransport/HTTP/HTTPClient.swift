@@ -13,9 +13,9 @@ package struct HTTPClient: Sendable {
   /// Addresses to connect to in place of hosts, keyed by the value of the Host header.
   package var detours: [String: ConnectionTarget.Endpoint] = [:]
 
+  fileprivate let timeout: TimeAmount
   private let group: any EventLoopGroup
   private let trust: TrustRoots
-  private let timeout: TimeAmount
 
   /// Makes a client.
   ///
@@ -29,12 +29,31 @@ package struct HTTPClient: Sendable {
     self.timeout = TimeAmount(timeout)
   }
 
-  /// Opens a connection, to which a closure adds the handlers.
+  /// The event loop of a request.
+  var eventLoop: any EventLoop { group.next() }
+
+  /// Opens a connection over which a request is sent.
+  ///
+  /// - Parameters:
+  ///   - target: The server.
+  ///   - eventLoop: The event loop of the channel.
+  ///   - makeHandler: Makes the handler of the parts of the response.
+  /// - Returns: The channel.
   func connect(
     to target: ConnectionTarget,
-    initialize: @escaping @Sendable (any Channel) throws -> Void
+    on eventLoop: any EventLoop,
+    handler makeHandler: @escaping @Sendable (any Channel) -> any ChannelInboundHandler
   ) -> EventLoopFuture<any Channel> {
-    target.connect(on: group.next(), trust: trust, timeout: timeout, initialize: initialize)
+    var target = target
+    target.detour = detours[target.host]
+    return target.connect(on: eventLoop, trust: trust, timeout: timeout) { channel in
+      try channel.pipeline.syncOperations.addHandlers(
+        HTTPRequestEncoder(),
+        ByteToMessageHandler(HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes)),
+        NIOHTTPRequestHeadersValidator(),
+        makeHandler(channel)
+      )
+    }
   }
 
   /// Sends a request and returns the response, whatever its status.
@@ -43,15 +62,7 @@ package struct HTTPClient: Sendable {
   package func send(
     _ request: HTTPClientRequest
   ) async throws(HTTPClientError) -> HTTPClientAnswer {
-    var request = request
-    request.target.detour = detours[request.target.host]
-    let exchange = HTTPExchange(
-      request: request,
-      trust: trust,
-      timeout: timeout,
-      bodyBytes: bodyBytes,
-      eventLoop: group.next()
-    )
+    let exchange = HTTPExchange(request, of: self)
     let result = await withTaskCancellationHandler {
       await exchange.result()
     } onCancel: {
@@ -75,25 +86,15 @@ final class HTTPExchange: Sendable {
   }
 
   private let request: HTTPClientRequest
-  private let trust: TrustRoots
-  private let timeout: TimeAmount
-  private let bodyBytes: Int
+  private let client: HTTPClient
   private let eventLoop: any EventLoop
   private let state: NIOLoopBoundBox<State>
   private let outcome: EventLoopPromise<Outcome>
 
-  init(
-    request: HTTPClientRequest,
-    trust: TrustRoots,
-    timeout: TimeAmount,
-    bodyBytes: Int,
-    eventLoop: any EventLoop
-  ) {
+  init(_ request: HTTPClientRequest, of client: HTTPClient) {
     self.request = request
-    self.trust = trust
-    self.timeout = timeout
-    self.bodyBytes = bodyBytes
-    self.eventLoop = eventLoop
+    self.client = client
+    eventLoop = client.eventLoop
     state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: eventLoop)
     outcome = eventLoop.makePromise()
   }
@@ -119,14 +120,12 @@ final class HTTPExchange: Sendable {
 
   private func begin() {
     guard !state.value.isDone else { return }
+    let timeout = client.timeout
     state.value.deadline = eventLoop.assumeIsolated().scheduleTask(in: timeout) {
-      self.fail(
-        .timedOut,
-        because: "did not answer in \(self.timeout.nanoseconds / 1_000_000_000) s"
-      )
+      self.fail(.timedOut, because: "did not answer in \(timeout.nanoseconds / 1_000_000_000) s")
     }
-    request.target.connect(on: eventLoop, trust: trust, timeout: timeout) { channel in
-      try self.configure(channel)
+    client.connect(to: request.target, on: eventLoop) { channel in
+      self.handler(for: channel)
     }.hop(to: eventLoop).assumeIsolated().whenComplete { result in
       switch result {
       case .success(let channel): self.send(over: channel)
@@ -135,40 +134,26 @@ final class HTTPExchange: Sendable {
     }
   }
 
-  private func configure(_ channel: any Channel) throws {
+  private func handler(for channel: any Channel) -> HTTPAnswerHandler {
     state.value.channel = channel
-    let handler = HTTPAnswerHandler(
-      bodyBytes: bodyBytes,
+    return HTTPAnswerHandler(
+      bodyBytes: client.bodyBytes,
       onAnswer: { self.finish(.success($0)) },
       onFailure: { kind, what in
         // If a host has several addresses, connections that open too late are abandoned.
         if self.state.value.channel === channel { self.fail(kind, because: what) }
       }
     )
-    let decoder = HTTPResponseDecoder(leftOverBytesStrategy: .dropBytes)
-    try channel.pipeline.syncOperations.addHandlers(
-      HTTPRequestEncoder(),
-      ByteToMessageHandler(decoder),
-      NIOHTTPRequestHeadersValidator(),
-      handler
-    )
   }
 
   private func send(over channel: any Channel) {
     guard !state.value.isDone else { return channel.close(promise: nil) }
     state.value.channel = channel
-    var headers = HTTPHeaders(request.headerLines.map { ($0.name, $0.value) })
-    headers.replaceOrAdd(name: "Host", value: request.target.host)
-    headers.replaceOrAdd(name: "Connection", value: "close")
+    var head = request.head
+    head.headers.replaceOrAdd(name: "Connection", value: "close")
     if !request.body.isEmpty || !["GET", "HEAD", "DELETE"].contains(request.method) {
-      headers.replaceOrAdd(name: "Content-Length", value: "\(request.body.count)")
+      head.headers.replaceOrAdd(name: "Content-Length", value: "\(request.body.count)")
     }
-    let head = HTTPRequestHead(
-      version: .http1_1,
-      method: HTTPMethod(rawValue: request.method),
-      uri: request.path,
-      headers: headers
-    )
     channel.write(HTTPClientRequestPart.head(head), promise: nil)
     if !request.body.isEmpty {
       let body = ByteBuffer(bytes: request.body)
@@ -182,31 +167,22 @@ final class HTTPExchange: Sendable {
 
   private func cannotConnect(_ error: any Error) {
     switch error {
-    case let error as TLSFailure:
-      finish(.failure(failure(.insecure(error.kind), because: ": \(error)")))
-    case is HTTPClientError: break
+    case let error as TLSFailure: fail(.insecure(error.kind), because: error.description)
     default:
       let end = ConnectionEnd(
         .unreachable,
         of: request.target,
         because: FailureText.describe(error)
       )
-      finish(
-        .failure(HTTPClientError(ConnectFailure(error).kind, description: end.description))
-      )
+      let kind = HTTPClientError.Kind(connecting: error)
+      finish(.failure(HTTPClientError(kind, description: end.description)))
     }
   }
 
   private func fail(_ kind: HTTPClientError.Kind, because what: String) {
-    if case .insecure = kind {
-      finish(.failure(failure(kind, because: ": \(what)")))
-    } else {
-      finish(.failure(failure(kind, because: " \(what)")))
-    }
-  }
-
-  private func failure(_ kind: HTTPClientError.Kind, because what: String) -> HTTPClientError {
-    HTTPClientError(kind, description: "\(request.target)\(what)")
+    let separator = if case .insecure = kind { ": " } else { " " }
+    let description = "\(request.target)\(separator)\(what)"
+    finish(.failure(HTTPClientError(kind, description: description)))
   }
 
   private func finish(_ result: Outcome) {

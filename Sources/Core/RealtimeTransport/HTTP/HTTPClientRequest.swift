@@ -1,5 +1,6 @@
 private import Glibc
 internal import NIOCore
+internal import NIOHTTP1
 internal import NIOPosix
 
 /// A plain HTTP request that a client sends.
@@ -80,6 +81,14 @@ package struct HTTPClientRequest: Hashable, Sendable {
     self.headerLines = headerLines
     self.body = body
   }
+
+  /// What is sent before the body, without the header lines that describe it.
+  var head: HTTPRequestHead {
+    var headers = HTTPHeaders(headerLines.map { ($0.name, $0.value) })
+    headers.replaceOrAdd(name: "Host", value: target.host)
+    let method = HTTPMethod(rawValue: method)
+    return HTTPRequestHead(version: .http1_1, method: method, uri: path, headers: headers)
+  }
 }
 
 /// A server's response to a plain HTTP request.
@@ -136,19 +145,16 @@ package struct HTTPClientError: Error, Hashable, Sendable, CustomStringConvertib
   }
 }
 
-/// The kind of a failure to connect.
-struct ConnectFailure {
-  let kind: HTTPClientError.Kind
-
-  init(_ error: any Error) {
+extension HTTPClientError.Kind {
+  /// The kind of a failure to connect.
+  init(connecting error: any Error) {
     switch error {
     case let error as NIOConnectionError:
       // The error from an address that was tried says more than the error from the lookup.
-      kind = error.connectionErrors.last.map { Self($0.error).kind } ?? .unknownHost
-    case let error as IOError:
-      kind = error.errnoCode == ECONNREFUSED ? .refused : .unreachable
-    case ChannelError.connectTimeout: kind = .timedOut
-    default: kind = .unreachable
+      self = error.connectionErrors.last.map { Self(connecting: $0.error) } ?? .unknownHost
+    case let error as IOError: self = error.errnoCode == ECONNREFUSED ? .refused : .unreachable
+    case ChannelError.connectTimeout: self = .timedOut
+    default: self = .unreachable
     }
   }
 }
