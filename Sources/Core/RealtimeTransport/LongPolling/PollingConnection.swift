@@ -62,7 +62,7 @@ package final class PollingConnection: MessageConnection {
   private var countedBytes = 0
   private var isFlushScheduled = false
   private var onRelief: (() -> Void)?
-  private var check: Scheduled<Void>?
+  private var nextCheck: Scheduled<Void>?
   private var goodbye: Scheduled<Void>?
 
   /// Makes a connection.
@@ -119,7 +119,7 @@ package final class PollingConnection: MessageConnection {
     } else {
       self.callbacks = callbacks
       guard !isClosed else {
-        end(ConnectionEnd(.closed, description: "\(peer) was turned away"))
+        end(.closed, because: "was turned away")
         return script
       }
       scheduleCheck()
@@ -147,14 +147,14 @@ package final class PollingConnection: MessageConnection {
   package func leave() {
     switch stage {
     case .polling, .offered:
-      end(ConnectionEnd(.closedByPeer(code: 1_000), description: "\(peer) left the page"))
+      end(.closedByPeer(code: 1_000), because: "left the page")
     case .moved, .ended: break
     }
   }
 
   /// Ends the session at once, because others need the room; the client learns of it when it polls.
   package func giveWay() {
-    end(ConnectionEnd(.closed, description: "\(peer) was idle, and others need the room"))
+    end(.closed, because: "was idle, and others need the room")
   }
 
   // MARK: Sending
@@ -165,9 +165,7 @@ package final class PollingConnection: MessageConnection {
       for text in message.texts { session.send(text) }
       count()
       guard session.queuedBytes <= limits.pendingBytes else {
-        return end(
-          ConnectionEnd(.slowConsumer, description: "\(peer) is too slow: much output waits for it")
-        )
+        return end(.slowConsumer, because: "is too slow: much output waits for it")
       }
       scheduleFlush()
     case .moved(let socket): socket.send(message)
@@ -254,8 +252,7 @@ package final class PollingConnection: MessageConnection {
         promised.release()
         callbacks?.onExcess(id)
       case .wants(let bytes): askForMemory(bytes)
-      case .violation(let reason):
-        return end(ConnectionEnd(.protocolViolation, description: "\(peer) \(reason)"))
+      case .violation(let reason): return end(.protocolViolation, because: reason)
       case .closed: pollingEnded()
       }
     }
@@ -269,9 +266,7 @@ package final class PollingConnection: MessageConnection {
       return moveIfReady()
     }
     guard !hasMovedInput else {
-      return end(
-        ConnectionEnd(.protocolViolation, description: "\(peer) polled with a message at its end")
-      )
+      return end(.protocolViolation, because: "polled with a message at its end")
     }
     callbacks?.onMessage(message)
   }
@@ -286,13 +281,7 @@ package final class PollingConnection: MessageConnection {
       bytes,
       whenRoom: { [weak self] in self?.memoryFound(bytes) },
       orEnd: { [weak self] in
-        guard let self else { return }
-        end(
-          ConnectionEnd(
-            .protocolViolation,
-            description: "\(peer) stalled in a message while others waited"
-          )
-        )
+        self?.end(.protocolViolation, because: "stalled in a message while others waited")
       }
     )
     if isPromised { eventLoop.assumeIsolated().execute { self.memoryFound(bytes) } }
@@ -323,33 +312,27 @@ package final class PollingConnection: MessageConnection {
     }
   }
 
-  /// Whether the client has not made a request for too long, or does not finish a message.
-  private var fault: ConnectionEnd? {
+  /// Ends the session of a client that has not made a request for too long, or does not finish a
+  /// message; looks again later otherwise.
+  private func check() {
     let silence = NIODeadline.now() - lastRequest
     let stall = memory.isTight ? limits.stall : 3 * limits.stall
-    if silence >= limits.silence {
-      return ConnectionEnd(.lost, description: "\(peer) has stopped polling")
-    }
+    if silence >= limits.silence { return end(.lost, because: "has stopped polling") }
     if session.queuedBytes > 0, !session.isAwaited, silence >= stall {
-      return ConnectionEnd(.slowConsumer, description: "\(peer) does not poll for its output")
+      return end(.slowConsumer, because: "does not poll for its output")
     }
     if let since = session.unfinishedSince, !session.isPaused,
       NIODeadline.now() - since >= limits.reassembly
     {
-      return ConnectionEnd(
-        .protocolViolation,
-        description: "\(peer) did not finish a message in time"
-      )
+      return end(.protocolViolation, because: "did not finish a message in time")
     }
-    return nil
+    scheduleCheck()
   }
 
   private func scheduleCheck() {
     let interval = min(limits.stall, limits.silence, limits.reassembly)
-    check = eventLoop.assumeIsolated().scheduleTask(in: interval) { [weak self] in
-      guard let self else { return }
-      if let fault { return end(fault) }
-      scheduleCheck()
+    nextCheck = eventLoop.assumeIsolated().scheduleTask(in: interval) { [weak self] in
+      self?.check()
     }
   }
 
@@ -357,15 +340,19 @@ package final class PollingConnection: MessageConnection {
   private func pollingEnded() {
     forgetPolling()
     switch stage {
-    case .polling, .offered: end(ConnectionEnd(.closed, description: "\(peer) was told to close"))
+    case .polling, .offered: end(.closed, because: "was told to close")
     case .moved, .ended: break
     }
   }
 
   private func forgetPolling() {
-    check?.cancel()
+    nextCheck?.cancel()
     onSilence?()
     onSilence = nil
+  }
+
+  private func end(_ kind: ConnectionEnd.Kind, because what: String) {
+    end(ConnectionEnd(kind, description: "\(peer) \(what)"))
   }
 
   private func end(_ end: ConnectionEnd) {
@@ -466,9 +453,7 @@ extension PollingConnection {
   private func moveIfReady() {
     guard hasMovedInput else { return }
     guard case .offered(let offer) = stage else {
-      return end(
-        ConnectionEnd(.protocolViolation, description: "\(peer) ended its polling without a socket")
-      )
+      return end(.protocolViolation, because: "ended its polling without a socket")
     }
     guard offer.isConfirmed else { return }
     session.send(Self.message(of: "n"))
