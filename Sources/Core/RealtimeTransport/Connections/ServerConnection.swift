@@ -4,7 +4,6 @@ package import NIOCore
 package final class ServerConnection: MessageConnection, Sendable {
   /// The event loop of every call and callback.
   package var eventLoop: any EventLoop { state.eventLoop }
-  /// The client.
   package let peer: Peer
 
   private let state: NIOLoopBoundBox<State>
@@ -24,19 +23,13 @@ package final class ServerConnection: MessageConnection, Sendable {
 
   private var handler: MessageHandler? { state.value.handler }
 
-  /// The request that opened the connection; nil after the connection has been accepted.
-  ///
-  /// It is released at that point, so that its headers use no memory while the client is connected.
+  // Released once the connection is accepted, so that its headers use no memory from then on.
   package var request: HTTPRequest? { state.value.request }
 
-  /// Sends a message; ignored once the connection is closing.
   package func send(_ message: EncodedMessage) {
     handler?.send(message)
   }
 
-  /// Sends a message unless ``isCongested``; ignored once the connection is closing.
-  ///
-  /// - Returns: Whether the connection was not congested.
   package func sendUnlessCongested(_ message: EncodedMessage) -> Bool {
     guard let handler else { return true }
     guard !handler.isCongested else { return false }
@@ -44,42 +37,26 @@ package final class ServerConnection: MessageConnection, Sendable {
     return true
   }
 
-  /// Whether the waiting output exceeds a few small messages.
   package var hasNotableOutput: Bool { handler?.hasNotableOutput ?? false }
 
-  /// Sets the limits for the client from its next message on.
-  ///
-  /// - Parameters:
-  ///   - isStranger: Whether it uses the memory of clients that have not signed in.
-  ///   - messageBytes: The longest message; longer ones are skipped.
   package func allow(isStranger: Bool, messageBytes: Int) {
     handler?.allow(isStranger: isStranger, messageBytes: messageBytes)
   }
 
-  /// Whether so much output is waiting that the server should send less.
   package var isCongested: Bool { handler?.isCongested ?? false }
 
-  /// Calls a closure once, as soon as the client has caught up; never if it disconnects first.
   package func whenRelieved(_ body: @escaping () -> Void) {
     handler?.whenRelieved(body)
   }
 
-  /// Sends the remaining output and a close frame, then closes.
-  ///
-  /// - Parameters:
-  ///   - code: The WebSocket code for the client.
-  ///   - reason: The reason that `onClose` receives.
   package func close(code: UInt16, reason: String) {
     handler?.close(code: code, end: ConnectionEnd(.closed, description: reason))
   }
 
-  /// Sends a ping if nothing has been sent since the last call, for proxies that cut silent
-  /// connections.
   package func keepAlive() {
     handler?.keepAlive()
   }
 
-  /// Pauses or resumes reading; no messages are delivered while it is paused.
   package func setReading(_ isReading: Bool) {
     handler?.setReading(isReading)
   }

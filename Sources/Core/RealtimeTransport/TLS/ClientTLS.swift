@@ -15,7 +15,7 @@ struct ClientTLS: Sendable {
     switch roots {
     case .system: configuration.trustRoots = .default
     case .file(let path):
-      do throws(PEMFileError) {
+      do throws(ServerCertificateError) {
         configuration.trustRoots = .certificates(try PEMFile(path).certificates())
       } catch {
         throw TLSFailure(

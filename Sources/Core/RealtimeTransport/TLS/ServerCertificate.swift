@@ -19,16 +19,10 @@ package struct ServerCertificate: Sendable {
   ///   - key: A PEM file with the private key, without a pass phrase.
   /// - Throws: ``ServerCertificateError``, which names the file and the reason.
   package init(chain: String, key: String) throws(ServerCertificateError) {
-    let certificates: [NIOSSLCertificate]
-    let privateKey: NIOSSLPrivateKey
-    do throws(PEMFileError) {
-      certificates = try PEMFile(chain).certificates()
-      let file = try PEMFile(key)
-      try file.checkPrivacy()
-      privateKey = try file.privateKey()
-    } catch {
-      throw ServerCertificateError(description: error.description)
-    }
+    let certificates = try PEMFile(chain).certificates()
+    let file = try PEMFile(key)
+    try file.checkPrivacy()
+    let privateKey = try file.privateKey()
     var configuration = TLSConfiguration.makeServerConfiguration(
       certificateChain: certificates.map { .certificate($0) },
       privateKey: .privateKey(privateKey)
@@ -64,7 +58,7 @@ struct PEMFile {
   private let mode: UInt32
   private let owner: UInt32
 
-  init(_ path: String) throws(PEMFileError) {
+  init(_ path: String) throws(ServerCertificateError) {
     self.path = path
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Self.failure(path) }
@@ -74,7 +68,7 @@ struct PEMFile {
     mode = status.st_mode & 0o777
     owner = status.st_uid
     guard status.st_mode & S_IFMT != S_IFDIR else {
-      throw PEMFileError(description: "\(path) is a directory")
+      throw ServerCertificateError(description: "\(path) is a directory")
     }
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 65_536)
@@ -84,45 +78,42 @@ struct PEMFile {
       guard count > 0 else { break }
       bytes += piece[..<count]
       guard bytes.count <= Self.longest else {
-        throw PEMFileError(description: "\(path) is too large for a certificate file")
+        throw ServerCertificateError(description: "\(path) is too large for a certificate file")
       }
     }
     self.bytes = bytes
   }
 
-  private static func failure(_ path: String) -> PEMFileError {
-    PEMFileError(description: "\(path): \(String(cString: strerror(errno)))")
+  private static func failure(_ path: String) -> ServerCertificateError {
+    ServerCertificateError(description: "\(path): \(String(cString: strerror(errno)))")
   }
 
   /// Checks that only the owner can access a private key, or also the group if root owns it.
-  func checkPrivacy() throws(PEMFileError) {
+  func checkPrivacy() throws(ServerCertificateError) {
     let allowed: UInt32 = owner == 0 ? 0o740 : 0o700
     guard mode & ~allowed == 0 else {
-      throw PEMFileError(
+      throw ServerCertificateError(
         description: "other users can read or change \(path); make it private with chmod 600"
       )
     }
   }
 
   /// All certificates in the file, at least one.
-  func certificates() throws(PEMFileError) -> [NIOSSLCertificate] {
+  func certificates() throws(ServerCertificateError) -> [NIOSSLCertificate] {
     guard let certificates = try? NIOSSLCertificate.fromPEMBytes(bytes), !certificates.isEmpty
-    else { throw PEMFileError(description: "\(path) contains no PEM certificate") }
+    else { throw ServerCertificateError(description: "\(path) contains no PEM certificate") }
     return certificates
   }
 
   /// The private key in the file.
-  func privateKey() throws(PEMFileError) -> NIOSSLPrivateKey {
+  func privateKey() throws(ServerCertificateError) -> NIOSSLPrivateKey {
     do {
       return try NIOSSLPrivateKey(bytes: bytes, format: .pem)
     } catch {
-      throw PEMFileError(description: "\(path) contains no PEM private key without a passphrase")
+      throw ServerCertificateError(
+        description: "\(path) contains no PEM private key without a passphrase"
+      )
     }
   }
-}
-
-/// Why a PEM file cannot be used.
-struct PEMFileError: Error, CustomStringConvertible {
-  let description: String
 }
 #endif
