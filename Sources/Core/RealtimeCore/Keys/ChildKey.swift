@@ -285,7 +285,7 @@ struct SortableText: Hashable, Comparable, Sendable {
     if (words.0 | words.1 | words.2) & 0x8080_8080_8080_8080 != 0 {
       withUnsafeMutableBytes(of: &words) { target in
         for index in offset..<(offset + bytes.count) {
-          target[index] = Self.remapped(target[index])
+          target[index] = CodeUnits.sortWeight(of: target[index])
         }
       }
     }
@@ -351,13 +351,7 @@ struct SortableText: Hashable, Comparable, Sendable {
     return left.tail < right.tail
   }
 
-  /// Remaps a byte of UTF-8 so that bytes compare in UTF-16 order.
-  ///
-  /// See ``CodeUnits/precedes(_:_:)``.
-  private static func remapped(_ byte: UInt8) -> UInt8 {
-    byte == 0xEE || byte == 0xEF ? byte + 0x10 : byte
-  }
-
+  /// The byte of UTF-8 with a ``CodeUnits/sortWeight(of:)``.
   private static func restored(_ byte: UInt8) -> UInt8 {
     byte >= 0xFE ? byte - 0x10 : byte
   }

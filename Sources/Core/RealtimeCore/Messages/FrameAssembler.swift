@@ -68,13 +68,7 @@ package struct FrameAssembler: Sendable {
     if buffer.count + frame.count > byteLimit { throw tooLong }
     buffer.append(contentsOf: frame)
     received += 1
-    guard received == expected else { return nil }
-    defer {
-      expected = 0
-      received = 0
-      buffer = []
-    }
-    return buffer
+    return received == expected ? giveUp().bytes : nil
   }
 
   private var tooLong: MessageError {

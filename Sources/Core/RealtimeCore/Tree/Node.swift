@@ -290,11 +290,7 @@ extension Node {
   /// leaves an empty node, without the priority.
   ///
   /// - Complexity: O(log children)
-  package func setting(_ key: ChildKey, to node: Node) -> Node {
-    var copy = self
-    copy.update(at: Path([key]), to: node)
-    return copy
-  }
+  package func setting(_ key: ChildKey, to node: Node) -> Node { setting(Path([key]), to: node) }
 
   /// The node with the data at a path replaced; a path that ends in `.priority` sets a priority.
   ///

@@ -333,7 +333,7 @@ extension ByteBuffer {
   /// Whether both buffers refer to the same memory, so that their bytes need not be compared.
   ///
   /// Because both are alive, equal addresses mean shared storage.
-  fileprivate func isSame(as other: ByteBuffer) -> Bool {
+  func isSame(as other: ByteBuffer) -> Bool {
     // Safety: the addresses are compared and never followed.
     withUnsafeReadableBytes { bytes in
       other.withUnsafeReadableBytes {

@@ -276,13 +276,7 @@ package struct EncodedMessage: Sendable {
   ///
   /// - Complexity: O(1)
   package func isSame(as other: EncodedMessage) -> Bool {
-    guard count == other.count, rest.isEmpty, other.rest.isEmpty else { return false }
-    // Safety: the addresses are compared and never followed.
-    return frames.withUnsafeReadableBytes { own in
-      other.frames.withUnsafeReadableBytes {
-        own.baseAddress == $0.baseAddress && own.count == $0.count
-      }
-    }
+    count == other.count && rest.isEmpty && other.rest.isEmpty && frames.isSame(as: other.frames)
   }
 
   /// The length on the wire, in bytes.
