@@ -17,20 +17,13 @@ package struct OfflineFile: Sendable {
   ///   - directory: The directory of all stores.
   ///   - identity: The server and the name of the database, which distinguish it from others.
   init(directory: String, identity: String) {
-    let readable = identity.utf8.map { Self.isPlain($0) ? $0 : UInt8(ascii: "-") }
+    let readable = identity.utf8.map {
+      $0.isAlphanumeric || $0 == UInt8(ascii: "_") ? $0 : UInt8(ascii: "-")
+    }
     let digest = SHA1.digest(of: Array(identity.utf8)).prefix(4)
     let hex = digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
     let name = String(decoding: readable.suffix(Self.nameBytes), as: UTF8.self)
     path = "\(directory)/\(name)-\(hex).sqlite"
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-      true
-    default: false
-    }
   }
 
   /// The default directory of stores: in `$XDG_STATE_HOME`, or in `~/.local/state`.
@@ -65,6 +58,7 @@ package struct OfflineFile: Sendable {
   ///
   /// - Parameter damage: What is wrong with it.
   /// - Returns: The report of the damage, with the new name.
+  /// - Throws: The failure to rename it.
   func setAside(because damage: OfflineStoreError) throws(OfflineStoreError) -> OfflineStoreError {
     var number = 1
     while access("\(path).damaged-\(number)", F_OK) == 0 { number += 1 }

@@ -238,7 +238,8 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
   }
 
   private func replace(_ query: Int64, with node: Node, in database: GRDB.Database) throws {
-    sizes[query] = PieceTable.Size(whole: try PieceTable(database: database).replace(query, with: node))
+    let whole = try PieceTable(database: database).replace(query, with: node)
+    sizes[query] = PieceTable.Size(whole: whole)
     forgetRead(query)
   }
 

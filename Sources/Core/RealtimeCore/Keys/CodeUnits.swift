@@ -141,6 +141,18 @@ package enum CodeUnits {
   }
 }
 
+extension UInt8 {
+  /// Whether the byte is an ASCII letter or digit.
+  package var isAlphanumeric: Bool {
+    switch self {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"):
+      true
+    default: false
+    }
+  }
+}
+
 /// Borrowed text: bytes that belong to a tree, a key or another owner.
 ///
 /// Comparing or measuring it creates no string and counts no references.

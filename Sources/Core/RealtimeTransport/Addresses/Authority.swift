@@ -1,3 +1,5 @@
+internal import RealtimeCore
+
 /// A host and an optional port, as in URLs and Host headers.
 struct Authority: Equatable {
   /// The host in lower case; an IPv6 address is stored without brackets.
@@ -96,7 +98,7 @@ enum PercentEncoding {
   static func encode(_ text: String) -> String {
     var bytes: [UInt8] = []
     for byte in text.utf8 {
-      if isKept(byte) {
+      if byte.isAlphanumeric || marks.contains(byte) {
         bytes.append(byte)
       } else {
         bytes.append(UInt8(ascii: "%"))
@@ -117,15 +119,6 @@ enum PercentEncoding {
 
   private static let digits = Array("0123456789ABCDEF".utf8)
   private static let marks = Set("-_~".utf8)
-
-  private static func isKept(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: marks.contains(byte)
-    }
-  }
 
   private static func digit(_ byte: UInt8) -> UInt8? {
     switch byte {

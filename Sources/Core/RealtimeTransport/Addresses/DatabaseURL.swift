@@ -1,3 +1,5 @@
+internal import RealtimeCore
+
 /// The URL of a database, or of a location in one.
 ///
 /// The forms are `https://NS.firebaseio.com`, `https://NS.REGION.firebasedatabase.app`,
@@ -168,13 +170,7 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
 
   /// Whether a byte may appear unescaped in a parameter of the handshake.
   static func isParameterByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-      UInt8(ascii: "."), UInt8(ascii: ":"):
-      true
-    default: false
-    }
+    byte.isAlphanumeric || "-_.:".utf8.contains(byte)
   }
 }
 

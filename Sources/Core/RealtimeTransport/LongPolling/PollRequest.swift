@@ -1,3 +1,5 @@
+internal import RealtimeCore
+
 /// A request of a long-polling client, as the official JavaScript client makes them in browsers.
 package enum PollRequest: Equatable, Sendable {
   /// Begins a session; the callback completes the names of two functions of the page.
@@ -53,7 +55,8 @@ package enum PollRequest: Equatable, Sendable {
     if values["start"] == "t" {
       let callback = values["cb"] ?? ""
       // It becomes a part of the script.
-      guard callback.utf8.count <= Self.callbackBytes, callback.utf8.allSatisfy(Self.isNameByte)
+      guard callback.utf8.count <= Self.callbackBytes,
+        callback.utf8.allSatisfy({ $0.isAlphanumeric || $0 == UInt8(ascii: "_") })
       else { return nil }
       self = .start(callback: callback)
       return
@@ -88,14 +91,5 @@ package enum PollRequest: Equatable, Sendable {
       text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
     else { return nil }
     return Int(text)
-  }
-
-  private static func isNameByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-      true
-    default: false
-    }
   }
 }
