@@ -27,17 +27,9 @@ struct ConnectionMachine: Sendable {
     /// The next attempt starts at this time of the monotonic clock.
     case waiting(until: Int64)
     /// An attempt is under way; it waits for the server's greeting.
-    case connecting(Attempt)
+    case connecting(ConnectionAttempt)
     /// The server has greeted.
     case connected(ServerSession)
-  }
-
-  /// An attempt to connect.
-  private struct Attempt: Sendable {
-    let id: ConnectionID
-    let since: Int64
-    /// Whether it has already taken noticeably long.
-    var isSilent = false
   }
 
   /// The end of a connection or attempt, and the immediate outputs.
@@ -125,9 +117,7 @@ struct ConnectionMachine: Sendable {
     if case .connected(let session) = phase { session } else { nil }
   }
 
-  var isConnected: Bool {
-    if case .connected = phase { true } else { false }
-  }
+  var isConnected: Bool { session != nil }
 
   /// Whether a credential was sent and the server has not answered it.
   var isAuthenticating: Bool { session?.isAuthenticating ?? false }
@@ -136,9 +126,7 @@ struct ConnectionMachine: Sendable {
   ///
   /// They wait for the answer to a credential, because a server that rejects the credential would
   /// reject them as well.
-  var isSettled: Bool {
-    if case .connected(let session) = phase { !session.isAuthenticating } else { false }
-  }
+  var isSettled: Bool { session?.isAuthenticating == false }
 
   /// The unanswered requests, by number.
   var requests: [Int64: RequestPurpose] { session?.requests ?? [:] }
@@ -248,7 +236,7 @@ struct ConnectionMachine: Sendable {
   private mutating func connect(at time: RepoTime) -> [RepoOutput] {
     lastAttempt += 1
     let id = ConnectionID(lastAttempt)
-    phase = .connecting(Attempt(id: id, since: time.monotonic))
+    phase = .connecting(ConnectionAttempt(id: id, host: host, since: time.monotonic))
     return [
       .connect(id, host: host), .schedule(.connectTimeout, after: greetingPatience),
       .schedule(.keepalive, after: configuration.noticeableSilence),
@@ -477,16 +465,15 @@ extension ConnectionMachine {
     if !requests.isEmpty { silences += 1 }
     var loss = disconnect(interruptedBy: [], because: .noAnswer, at: time)
     loss.outputs.append(.cancelTimer(.spare))
-    phase = .connecting(Attempt(id: attempt.id, since: attempt.since))
+    phase = .connecting(attempt)
     return loss
   }
 
   /// Continues with the spare attempt after the silent connection or attempt has ended.
-  private mutating func adopt(_ attempt: SpareConnection.Attempt, at time: RepoTime) -> [RepoOutput]
-  {
+  private mutating func adopt(_ attempt: ConnectionAttempt, at time: RepoTime) -> [RepoOutput] {
     spare = nil
     host = attempt.host
-    phase = .connecting(Attempt(id: attempt.id, since: attempt.since))
+    phase = .connecting(attempt)
     let gone = time.monotonic - attempt.since
     return [
       .cancelTimer(.spare), .schedule(.connectTimeout, after: max(1, greetingPatience - gone)),

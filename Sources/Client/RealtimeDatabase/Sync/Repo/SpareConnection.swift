@@ -1,3 +1,13 @@
+/// An attempt to connect that is under way.
+struct ConnectionAttempt: Sendable {
+  let id: ConnectionID
+  /// The host that a server named, or nil for the database's own.
+  let host: String?
+  let since: Int64
+  /// Whether it has already taken noticeably long.
+  var isSilent = false
+}
+
 /// A second connection attempt beside a silent server.
 ///
 /// A hung machine keeps its connections open, so its clients do not notice when another has
@@ -7,16 +17,8 @@
 ///
 /// State: waiting ⇄ trying. There is at most one, and only while a server is silent.
 struct SpareConnection: Sendable {
-  /// An attempt that is under way.
-  struct Attempt: Sendable {
-    let id: ConnectionID
-    /// The host that a server named, or nil for the database's own.
-    let host: String?
-    let since: Int64
-  }
-
   /// The attempt, or nil between two of them.
-  private(set) var attempt: Attempt?
+  private(set) var attempt: ConnectionAttempt?
   /// How many attempts at the database's own host were given up without an answer.
   private var unanswered = 0
   /// How many redirects the attempts have followed since the last one at the database's own host.
@@ -44,7 +46,7 @@ struct SpareConnection: Sendable {
   mutating func tries(_ id: ConnectionID, host: String?, at time: Int64) -> [RepoOutput] {
     let given = leave()
     if host == nil { leaps = 0 } else { leaps += 1 }
-    attempt = Attempt(id: id, host: host, since: time)
+    attempt = ConnectionAttempt(id: id, host: host, since: time)
     let patience = Self.patience << Int64(min(unanswered, Self.longestPatience))
     return given + [.connect(id, host: host), .schedule(.spare, after: patience)]
   }
