@@ -73,7 +73,7 @@ extension Repo {
         result = .failure(error)
       }
       self.submit(isUse: false) { repo in
-        guard repo.core.isTrying(id) else { return }
+        guard repo.core.connection.isTrying(id) else { return }
         switch result {
         case .success(let token) where token?.userID == provider.userID:
           repo.tokenChanged(token)

@@ -138,7 +138,7 @@ extension Repo {
     let number = nextNumber()
     let kinds = Set(events.map(EventKind.init))
     shared.withLockedValue {
-      $0.observers[number] = ObservedQuery(path: query.path, query: query.query)
+      $0.observers[number] = QuerySpec(path: query.path, query: query.query)
     }
     submit { repo in
       // It may have been removed in the meantime.
@@ -204,6 +204,13 @@ extension Repo {
     let path = query.path
     let selection = query.query
     submit { $0.handle(.keepSynced(path: path, query: selection, isOn)) }
+  }
+}
+
+extension QuerySpec {
+  /// Whether this is the same query, or `other` is the default query of the same location.
+  fileprivate func isWithin(_ other: DatabaseQuery) -> Bool {
+    path == other.path && (other.query.isDefault || query == other.query)
   }
 }
 

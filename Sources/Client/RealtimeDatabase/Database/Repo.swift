@@ -65,7 +65,7 @@ package final actor Repo {
     var silencesRemovedObservers = false
     var callbackQueue = DispatchQueue.main
     /// The observers for which events are raised; removing one here takes effect at once.
-    var observers: [Int64: ObservedQuery] = [:]
+    var observers: [Int64: QuerySpec] = [:]
     var lastNumber: Int64 = 0
     var serverTimeOffset: Int64 = 0
     var pushIDs = PushIDGenerator()
@@ -75,17 +75,6 @@ package final actor Repo {
   struct Settings {
     var isPersistenceEnabled = false
     var persistenceCacheSizeBytes: UInt = 10 * 1_048_576
-  }
-
-  /// The query of an observer.
-  struct ObservedQuery {
-    let path: Path
-    let query: Query
-
-    /// Whether this is the same query, or `other` is the default query of the same location.
-    func isWithin(_ other: DatabaseQuery) -> Bool {
-      path == other.path && (other.query.isDefault || query == other.query)
-    }
   }
 
   /// One thread for the sockets of all databases in the process.
@@ -220,12 +209,12 @@ package final actor Repo {
     if phase == .connected {
       // One connection may directly replace another. Whatever was set up on the old one is gone, so
       // observers that set things up on each connection must see it end.
-      if status.phase == .connected, core.currentConnection != toldConnection {
+      if status.phase == .connected, core.connection.current != toldConnection {
         var between = next
         between.phase = .connecting(isFirst: false)
         tell(between)
       }
-      toldConnection = core.currentConnection
+      toldConnection = core.connection.current
     }
     if next != status { tell(next) }
   }
@@ -315,7 +304,7 @@ extension Repo {
   }
 
   private func open(_ id: ConnectionID, to target: ConnectionTarget) {
-    guard core.isTrying(id) else { return }
+    guard core.connection.isTrying(id) else { return }
     connections[id] = ClientConnection(
       to: target,
       lastSession: session,
@@ -356,7 +345,7 @@ extension Repo {
   /// A connection or an attempt has ended.
   func ended(_ id: ConnectionID, because problem: ConnectionStatus.Problem) {
     // The end of a second attempt says nothing about the current connection.
-    if core.currentConnection == id { self.problem = problem }
+    if core.connection.current == id { self.problem = problem }
     handle(.transportClosed(id, reason: problem.reason))
   }
 

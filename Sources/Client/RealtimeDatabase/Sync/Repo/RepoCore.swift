@@ -48,12 +48,6 @@ package struct RepoCore: Sendable {
   /// The phase of the connection.
   package var phase: ConnectionPhase { connection.publicPhase }
 
-  /// Whether this attempt to connect is under way, whether the only one or a spare one.
-  func isTrying(_ id: ConnectionID) -> Bool { connection.isTrying(id) }
-
-  /// The connection or attempt that ``phase`` is about.
-  var currentConnection: ConnectionID? { connection.current }
-
   /// When the server fell silent, on the monotonic clock: it has since answered no request and sent
   /// no greeting; nil while the silence is not yet noticeable.
   package var silentSince: Int64? { connection.silentSince }
