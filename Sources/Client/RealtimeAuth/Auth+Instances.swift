@@ -71,28 +71,19 @@ extension Auth {
   /// Loads the stored credentials; if they cannot be used, logs that and starts without them.
   private convenience init(openingAt target: ConnectionTarget, configuration: AuthConfiguration) {
     let eventLoop = Repo.group.next()
-    if case .file(let path) = configuration.persistence {
-      let file = CredentialFile(path: path, eventLoop: eventLoop)
-      let accounts = Result { () throws(AuthError) in try file.accounts(of: target.identity) }
-      if case .success(let accounts) = accounts {
-        self.init(
-          target,
-          configuration: configuration,
-          store: file,
-          accounts: accounts,
-          eventLoop: eventLoop
-        )
-        return
-      }
-      if case .failure(let error) = accounts {
-        DefaultLog.logger("hearth.auth").error("\(error)")
-      }
+    var store = configuration.makeStore(on: eventLoop)
+    var accounts: [Account] = []
+    do throws(AuthError) {
+      accounts = try store.accounts(of: target.identity)
+    } catch {
+      DefaultLog.logger("hearth.auth").error("\(error)")
+      store = MemoryCredentials()
     }
     self.init(
       target,
       configuration: configuration,
-      store: MemoryCredentials(),
-      accounts: [],
+      store: store,
+      accounts: accounts,
       eventLoop: eventLoop
     )
   }

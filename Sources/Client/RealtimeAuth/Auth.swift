@@ -62,11 +62,7 @@ public final class Auth: Sendable {
   public convenience init(_ configuration: AuthConfiguration) throws {
     let target = try configuration.target()
     let eventLoop = Repo.group.next()
-    let store: any CredentialStore =
-      switch configuration.persistence {
-      case .memory: MemoryCredentials()
-      case .file(let path): CredentialFile(path: path, eventLoop: eventLoop)
-      }
+    let store = configuration.makeStore(on: eventLoop)
     self.init(
       target,
       configuration: configuration,

@@ -62,6 +62,14 @@ extension AuthConfiguration {
     return options.trust
   }
 
+  /// Makes the store of the credentials.
+  func makeStore(on eventLoop: any EventLoop) -> any CredentialStore {
+    switch persistence {
+    case .memory: MemoryCredentials()
+    case .file(let path): CredentialFile(path: path, eventLoop: eventLoop)
+    }
+  }
+
   /// The users who are signed in to this database on this machine, most recent sign-in first.
   ///
   /// - Throws: ``AuthError`` when the credential file cannot be used or the URL is invalid.

@@ -117,13 +117,12 @@ struct AuthCore: Sendable {
     guard let refresh, refresh.number == number, var account else { return }
     switch result {
     case .success(let tokens):
-      self.refresh = nil
       failures = 0
       account.tokens = tokens
       self.account = account
       outputs.append(.save(account, isNew: false))
       outputs.append(.tokenChanged(account))
-      for (request, _) in refresh.waiting { outputs.append(.token(request, .success(account))) }
+      endRefresh(.success(account))
       schedule(now: now)
     case .failure(let error) where error.endsSession: signedOut(error)
     case .failure(let error):
