@@ -69,26 +69,22 @@ package final class ClientConnection: Sendable {
     connect(target.requestTarget(lastSession: lastSession) + parameters)
   }
 
-  /// Whether so much output is waiting that less should be sent.
-  package var isCongested: Bool {
-    if case .open(let handler) = state.value.phase { handler.isCongested } else { false }
+  private var handler: MessageHandler? {
+    if case .open(let handler) = state.value.phase { handler } else { nil }
   }
+
+  /// Whether so much output is waiting that less should be sent.
+  package var isCongested: Bool { handler?.isCongested ?? false }
 
   /// Calls a closure once, as soon as the server has caught up; never if the connection ends first.
   ///
   /// A later call replaces an earlier one.
-  package func whenRelieved(_ body: @escaping () -> Void) {
-    guard case .open(let handler) = state.value.phase else { return }
-    handler.whenRelieved(body)
-  }
+  package func whenRelieved(_ body: @escaping () -> Void) { handler?.whenRelieved(body) }
 
   /// Sends a message, split into frames; ignored unless the connection is open.
   ///
   /// - Complexity: O(bytes)
-  package func send(_ message: [UInt8]) {
-    guard case .open(let handler) = state.value.phase else { return }
-    handler.send(message)
-  }
+  package func send(_ message: [UInt8]) { handler?.send(message) }
 
   /// Sends the keepalive that a client must send after 45 seconds of silence.
   package func sendKeepalive() {
@@ -202,12 +198,7 @@ package final class ClientConnection: Sendable {
         ConnectionEnd(.lost, description: "\(target) broke off the connection: \(reason)")
       )
     }
-    abandon(
-      ConnectionEnd(
-        .notADatabaseServer,
-        description: "\(target) is answered by something that is not a database server (\(error))"
-      )
-    )
+    abandon(ConnectionEnd(foreign: target, "\(error)"))
   }
 
   private func open(_ channel: any Channel) throws {
@@ -244,6 +235,14 @@ package final class ClientConnection: Sendable {
     state.value.deadline?.cancel()
     state.value = State(phase: .ended)
     onClose(known ?? end)
+  }
+}
+
+extension ConnectionEnd {
+  /// Makes the end of a connection to something that is not a database server.
+  fileprivate init(foreign target: ConnectionTarget, _ sign: String) {
+    let what = "is answered by something that is not a database server"
+    self.init(.notADatabaseServer, description: "\(target) \(what) (\(sign))")
   }
 }
 
@@ -285,14 +284,7 @@ private final class RefusalHandler: ChannelInboundHandler {
     let status = Int(head.status.code)
     // A database server explains a refusal in JSON; another service on the port does not.
     guard head.headers.first(name: "Content-Type")?.hasPrefix("application/json") == true else {
-      onRefusal(
-        ConnectionEnd(
-          .notADatabaseServer,
-          description:
-            "\(target) is answered by something that is not a database server (HTTP \(status))"
-        )
-      )
-      return
+      return onRefusal(ConnectionEnd(foreign: target, "HTTP \(status)"))
     }
     let text = String(decoding: body.map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
     onRefusal(
