@@ -32,7 +32,7 @@ extension Repo {
 
   /// The observers and completions that wait to be called.
   struct Callers {
-    private(set) var listeners: [ListenerID: Listener] = [:]
+    var listeners: [ListenerID: Listener] = [:]
     private var completions: [RequestToken: Completion] = [:]
     private var readDeadlines: [RequestToken: Scheduled<Void>] = [:]
 
@@ -43,19 +43,14 @@ extension Repo {
       }
     }
 
-    mutating func add(_ listener: Listener, as id: ListenerID) {
-      listeners[id] = listener
-    }
-
-    mutating func removeListener(_ id: ListenerID) -> Listener? {
-      listeners.removeValue(forKey: id)
-    }
-
     mutating func add(_ completion: Completion, for token: RequestToken) {
       completions[token] = completion
     }
 
-    func isWaiting(_ token: RequestToken) -> Bool { completions[token] != nil }
+    /// Whether a request is a read that waits for its answer.
+    func isReading(_ token: RequestToken) -> Bool {
+      if case .get? = completions[token] { true } else { false }
+    }
 
     mutating func setDeadline(_ deadline: Scheduled<Void>, for token: RequestToken) {
       readDeadlines[token] = deadline
@@ -100,12 +95,12 @@ extension Repo {
 
   /// Removes an observer from the engine.
   func stop(_ id: ListenerID) {
-    guard callers.removeListener(id) != nil else { return }
+    guard callers.listeners.removeValue(forKey: id) != nil else { return }
     handle(.stopObserving(id))
   }
 
   func cancel(_ id: ListenerID, with outcome: Outcome) {
-    guard let listener = callers.removeListener(id) else { return }
+    guard let listener = callers.listeners.removeValue(forKey: id) else { return }
     let path = listener.query.path
     // Whoever observes all of a location asks for it in no order.
     let query = listener.query.query.loadsAllData ? Query.all : listener.query.query
@@ -152,7 +147,7 @@ extension Repo {
 
   /// Ends a read that has no answer by the deadline, with locally known data if there is any.
   func startReadDeadline(_ token: RequestToken) {
-    guard let deadline = options.readDeadline, callers.isWaiting(token) else { return }
+    guard let deadline = options.readDeadline, callers.isReading(token) else { return }
     let timer = eventLoop.scheduleTask(in: TimeAmount(deadline)) {
       self.assumeIsolated { repo in
         guard case .get(let query, let block)? = repo.callers.take(token) else { return }

@@ -64,12 +64,8 @@ extension Repo {
     isKept: Bool = true,
     completion: @escaping @Sendable (Result<DataSnapshot, DatabaseError>) -> Void
   ) {
-    let token = RequestToken(nextNumber())
-    submit { repo in
-      guard !repo.isClosed else { return repo.fail(.get(query, completion)) }
-      repo.callers.add(.get(query, completion), for: token)
-      repo.handle(.get(token, path: query.path, query: query.query, isKept: isKept))
-      repo.startReadDeadline(token)
+    request(.get(query, completion)) {
+      .get($0, path: query.path, query: query.query, isKept: isKept)
     }
   }
 
@@ -107,6 +103,7 @@ extension Repo {
       guard !repo.isClosed else { return repo.fail(completion) }
       repo.callers.add(completion, for: token)
       repo.handle(input(token), because: cause)
+      repo.startReadDeadline(token)
     }
   }
 
@@ -145,7 +142,7 @@ extension Repo {
       guard !repo.isClosed, repo.isActive(number) else { return }
       let id = ListenerID(number)
       let listener = Listener(query: query, block: block, cancel: cancel, isOnce: isOnce)
-      repo.callers.add(listener, as: id)
+      repo.callers.listeners[id] = listener
       repo.handle(.observe(id, path: query.path, query: query.query, events: kinds))
     }
     return DatabaseHandle(number)
