@@ -83,7 +83,7 @@ public final class Auth: Sendable {
     self.store = store
     server = database.identity
     timeout = configuration.timeout
-    trust = configuration.trust
+    trust = configuration.trustRoots.ofTransport
     apiKey = configuration.apiKey
     let name = configuration.account
     let account = accounts.first { account in name.map { account.answers(to: $0) } ?? true }

@@ -55,13 +55,6 @@ extension AuthConfiguration {
   /// The name of a credential file.
   package static let fileName = "credentials.json"
 
-  /// The trusted authorities in the form that the transport takes.
-  var trust: TrustRoots {
-    var options = DatabaseOptions()
-    options.trustRoots = trustRoots
-    return options.trust
-  }
-
   /// Makes the store of the credentials.
   func makeStore(on eventLoop: any EventLoop) -> any CredentialStore {
     switch persistence {

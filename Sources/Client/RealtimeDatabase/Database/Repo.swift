@@ -308,7 +308,7 @@ extension Repo {
     connections[id] = ClientConnection(
       to: target,
       lastSession: session,
-      trust: options.trust,
+      trust: options.trustRoots.ofTransport,
       on: eventLoop,
       onProgress: { self.assumeIsolated { $0.handle(.transportProgress(id)) } }
     ) { bytes in

@@ -77,10 +77,10 @@ public struct DatabaseOptions: Sendable {
   public init() {}
 }
 
-extension DatabaseOptions {
+extension DatabaseOptions.TrustRoots {
   /// The authorities in the form that the transport takes.
-  package var trust: RealtimeTransport.TrustRoots {
-    switch trustRoots {
+  package var ofTransport: RealtimeTransport.TrustRoots {
+    switch self {
     case .system: .system
     case .file(let path): .file(path)
     }
