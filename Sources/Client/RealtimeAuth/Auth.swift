@@ -316,12 +316,14 @@ extension Auth: DatabaseTokenProvider {
       return state.lastNumber
     }
     handle(.staysFresh(true))
-    return DatabaseTokenObservation { [weak self] in self?.endObservation(number) }
+    return DatabaseTokenObservation { [weak self] in self?.stopTellingTokens(to: number) }
   }
 
-  private func endObservation(_ number: Int) {
+  /// Removes an observer or a token listener; after the last one, tokens need not stay fresh.
+  private func stopTellingTokens(to number: Int) {
     let isLast = state.withLockedValue { state in
       state.observers[number] = nil
+      state.tokenListeners[number] = nil
       return state.observers.isEmpty && state.tokenListeners.isEmpty
     }
     if isLast { handle(.staysFresh(false)) }
@@ -364,11 +366,7 @@ extension Auth {
 
   /// Removes a token listener; it is not called again.
   public func removeIDTokenDidChangeListener(_ handle: IDTokenDidChangeListenerHandle) {
-    let isLast = state.withLockedValue { state in
-      state.tokenListeners[handle.number] = nil
-      return state.observers.isEmpty && state.tokenListeners.isEmpty
-    }
-    if isLast { self.handle(.staysFresh(false)) }
+    stopTellingTokens(to: handle.number)
   }
 
   /// The signed-in user, at once and after each change.
