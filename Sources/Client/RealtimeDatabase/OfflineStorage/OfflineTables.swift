@@ -121,7 +121,6 @@ struct WriteTable {
     ])
   }
 
-  /// Removes a write.
   func remove(_ number: Int64) throws {
     try database.cachedStatement(sql: "DELETE FROM writes WHERE number = ?")
       .execute(arguments: [number])
@@ -156,7 +155,6 @@ struct QueryTable {
     ])
   }
 
-  /// Removes a query.
   func remove(_ id: Int64) throws {
     try database.cachedStatement(sql: "DELETE FROM queries WHERE id = ?").execute(arguments: [id])
   }
@@ -229,7 +227,6 @@ struct PieceTable {
     return text.utf8.count
   }
 
-  /// Removes the data of a query.
   func remove(_ query: Int64) throws {
     try database.cachedStatement(sql: "DELETE FROM pieces WHERE query = ?")
       .execute(arguments: [query])

@@ -6,13 +6,11 @@ struct PathIndex: Sendable {
 
   var isEmpty: Bool { numbers.isEmpty }
 
-  /// Adds a number at a path.
   mutating func insert(_ number: Int64, at path: Path) {
     let found: Void? = numbers.modify(path) { $0.insert(number) }.map { _ in }
     if found == nil { numbers.updateValue([number], forKey: path) }
   }
 
-  /// Removes a number at a path.
   mutating func remove(_ number: Int64, at path: Path) {
     let rest = numbers.modify(path) { here -> Int in
       here.remove(number)

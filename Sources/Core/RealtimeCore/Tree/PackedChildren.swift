@@ -41,7 +41,6 @@ struct PackedChildren: Sendable, Equatable {
     self.bytes = isRoomy ? bytes.withUnsafeBufferPointer { Array($0) } : bytes
   }
 
-  /// The number of children.
   var count: Int { Int(bytes[0]) }
 
   /// The bytes, valid while the children are retained.

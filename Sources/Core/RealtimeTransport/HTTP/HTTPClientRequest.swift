@@ -138,7 +138,6 @@ package struct HTTPClientError: Error, Hashable, Sendable, CustomStringConvertib
   /// What happened, in a sentence that names the server.
   package let description: String
 
-  /// Makes an error.
   init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description

@@ -11,7 +11,6 @@ package struct HTTPRequest: Sendable {
   package let path: String
   /// The query parameters, in order and unescaped.
   package let parameters: [(name: String, value: String)]
-  /// The header lines.
   let headers: HTTPHeaders
   /// The body.
   package let body: [UInt8]

@@ -338,7 +338,6 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     input.drop()
   }
 
-  /// Sends a piece of the body.
   func sendPart(_ bytes: [UInt8]) {
     guard case .streaming(_, let isChunked) = phase, !bytes.isEmpty else { return }
     for (index, piece) in AnswerEncoder.pieces(of: bytes).enumerated() {
@@ -347,7 +346,6 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     }
   }
 
-  /// Ends the body.
   func endStream() {
     guard case .streaming(let stream, let isChunked) = phase else { return }
     if isChunked { output?.append(ByteBuffer(string: "0\r\n\r\n")) }

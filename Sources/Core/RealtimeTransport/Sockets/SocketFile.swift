@@ -154,7 +154,6 @@ package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The reason, with advice where there is any.
   package let description: String
 
-  /// Makes an error.
   init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description

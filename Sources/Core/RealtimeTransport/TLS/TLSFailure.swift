@@ -27,7 +27,6 @@ package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
   /// The reason, worded to follow the name of the server and a colon.
   package let description: String
 
-  /// Makes a failure.
   init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description

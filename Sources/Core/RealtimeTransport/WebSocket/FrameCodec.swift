@@ -54,7 +54,6 @@ struct FrameDecoder {
   /// Whether there is input that has not been decoded.
   var hasBytes: Bool { bytes.readableBytes > 0 }
 
-  /// Appends input.
   mutating func append(_ read: ByteBuffer) {
     if bytes.readableBytes == 0 {
       bytes = read
@@ -116,7 +115,6 @@ struct FrameDecoder {
   }
 }
 
-/// Encodes WebSocket frames.
 enum FrameEncoder {
   /// Appends one complete frame.
   ///

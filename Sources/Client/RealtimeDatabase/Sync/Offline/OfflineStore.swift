@@ -44,7 +44,6 @@ package struct OfflineStoreError: Error, Hashable, Sendable, CustomStringConvert
   /// A description of the problem that names the file.
   package let description: String
 
-  /// Makes an error.
   init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description

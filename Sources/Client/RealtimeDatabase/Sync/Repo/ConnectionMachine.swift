@@ -361,7 +361,6 @@ struct ConnectionMachine: Sendable {
     return purpose
   }
 
-  /// The server answered a ping.
   mutating func ponged(at time: RepoTime) -> [RepoOutput] {
     let look = modifySession { session in
       session.life.ponged(at: time.monotonic)

@@ -47,7 +47,6 @@ struct LifeSigns: Sendable {
 
   // MARK: What happens
 
-  /// A request was sent.
   mutating func sent(at time: Int64) {
     lastSent = time
     probeDelay = configuration.probeDelay
@@ -63,7 +62,6 @@ struct LifeSigns: Sendable {
     isAlive(at: time)
   }
 
-  /// A request was answered.
   mutating func answered(at time: Int64) {
     probeDelay = configuration.probeDelay
     isAlive(at: time)

@@ -27,7 +27,6 @@ enum ListenCommand: Sendable {
     }
   }
 
-  /// The purpose of the request.
   var purpose: RequestPurpose {
     switch self {
     case .listen(let serial, let target, _): .listen(serial: serial, target)

@@ -124,7 +124,6 @@ struct RequestMachine: Sendable {
     return connection.send(.authenticate(credential), for: .authenticate(credential), at: time)
   }
 
-  /// Drops the credential.
   mutating func unauthenticate(
     on connection: inout ConnectionMachine,
     at time: RepoTime
@@ -344,7 +343,6 @@ extension ServerMessage.Response {
   /// The status of the request and its reason.
   var outcome: Outcome { Outcome(status, reason: reason) }
 
-  /// The tree data of the answer.
   var node: Node {
     get throws(NodeError) {
       switch payload {

@@ -45,7 +45,6 @@ struct SyncPoint: Sendable {
     return nil
   }
 
-  /// Visits the child locations.
   func forEachChild(_ body: (ChildKey, SyncPoint) -> Void) {
     for (sibling, point) in children { body(sibling.key, point) }
   }

@@ -2,7 +2,6 @@ import RealtimeCore
 
 /// The result of a change to registrations.
 struct SyncResult: Sendable {
-  /// The events to raise.
   var events: [ViewEvent] = []
   /// The listens to start and stop, in order.
   var actions: [ListenAction] = []

@@ -12,7 +12,6 @@ struct TreeOperation: Sendable {
     case query(Query)
   }
 
-  /// The kind of change.
   enum Kind: Sendable {
     /// Replaces the data.
     case overwrite(Node)
@@ -26,11 +25,9 @@ struct TreeOperation: Sendable {
     case listenComplete
   }
 
-  /// The origin of the change.
   let source: Source
   /// The location of the change, relative to the location that it is seen from.
   let path: Path
-  /// The kind of change.
   let kind: Kind
 
   /// The operation as seen from a child, or nil if it does not reach that child.

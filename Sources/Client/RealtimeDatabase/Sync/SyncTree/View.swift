@@ -144,7 +144,6 @@ struct View: Sendable {
     return registrations.count < count ? [owner] : []
   }
 
-  /// Replaces the event data.
   mutating func setEvent(_ indexed: IndexedNode, isComplete: Bool) {
     cache.event = CacheNode(
       indexed: indexed,

@@ -33,7 +33,6 @@ struct CacheNode: Sendable {
 /// a node share everything except the changed path, whereas the order of a million children can be
 /// changed in place only while no other reference to it exists.
 struct KnownData: Sendable {
-  /// The data.
   let node: Node
   /// Whether all data that the view may show is known.
   let isComplete: Bool

@@ -4,9 +4,7 @@ import RealtimeCore
 struct PendingWrite: Sendable {
   /// The write's number in the engine; later writes have higher numbers.
   let id: Int64
-  /// The location.
   let path: Path
-  /// The operation at the location.
   let operation: WriteOperation
   /// Whether views show it; transactions may hide their writes.
   let isVisible: Bool
@@ -36,7 +34,6 @@ struct WriteTree: Sendable {
   /// The overlay of the visible writes over the server's data, from the root down.
   private(set) var overlay = Overlay.none
 
-  /// The number of pending writes.
   var count: Int { writes.count }
 
   /// What a write does at each path, or nil if there is no such write.
@@ -116,7 +113,6 @@ struct WritePartTree: Sendable {
 
   private var isEmpty: Bool { entries.isEmpty && children.isEmpty }
 
-  /// Adds a part of a write.
   mutating func insert(_ node: Node, at keys: ArraySlice<ChildKey>, id: Int64, isVisible: Bool) {
     guard let key = keys.first else {
       entries.updateValue(Entry(node: node, isVisible: isVisible), forKey: id)
@@ -126,7 +122,6 @@ struct WritePartTree: Sendable {
       .insert(node, at: keys.dropFirst(), id: id, isVisible: isVisible)
   }
 
-  /// Removes a part of a write.
   mutating func remove(_ id: Int64, at keys: ArraySlice<ChildKey>) {
     guard let key = keys.first else {
       entries.removeValue(forKey: id)
