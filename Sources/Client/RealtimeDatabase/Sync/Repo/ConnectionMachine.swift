@@ -117,7 +117,9 @@ struct ConnectionMachine: Sendable {
     if case .connected(let session) = phase { session } else { nil }
   }
 
-  var isConnected: Bool { session != nil }
+  var isConnected: Bool {
+    if case .connected = phase { true } else { false }
+  }
 
   /// Whether a credential was sent and the server has not answered it.
   var isAuthenticating: Bool { session?.isAuthenticating ?? false }
