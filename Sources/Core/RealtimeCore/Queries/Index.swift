@@ -20,7 +20,8 @@ package enum Index: Hashable, Sendable {
     case .key: .missing
     case .value: IndexValue(node)
     case .child(let path):
-      path.isPriority ? IndexValue(node.node[path]) : IndexValue(Self.descendant(of: node, path))
+      path.isPriority
+        ? node.node[path].withView { IndexValue($0) } : IndexValue(Self.descendant(of: node, path))
     }
   }
 
@@ -51,14 +52,6 @@ package enum IndexValue: Hashable, Sendable, Comparable {
   case object
 
   /// The index value of a node.
-  package init(_ node: Node) {
-    switch node {
-    case .empty: self = .missing
-    case .leaf(let value, _): self = .leaf(value)
-    case .children: self = .object
-    }
-  }
-
   init(_ node: NodeView) {
     switch node.content {
     case .empty: self = .missing
