@@ -30,8 +30,7 @@ struct HistoryTests {
       Showing(
         view: "recent",
         order: 1,
-        content: .post("p", starCount: 2, stars: 2, isMine: true, version: "hash"),
-        revision: 7
+        content: .post("p", starCount: 2, stars: 2, isMine: true, version: "hash")
       )
     ),
     .shown(Showing(view: "recent", order: 2, content: .postGone("p"))),
@@ -45,9 +44,7 @@ struct HistoryTests {
         terminal: "t1",
         group: "list",
         lines: ["one", "two"],
-        rows: [CapturedScreen.Row(title: "t", stars: 2)],
-        reference: ["one", "2"],
-        box: CapturedScreen.Box(column: 0, line: 1, width: 3, height: 1)
+        rows: [CapturedScreen.Row(title: "t", stars: 2)]
       )
     ),
     .fault(name: "kill", target: "a", isOver: false),

@@ -14,8 +14,6 @@ struct ShownPosts: Sequence, IteratorProtocol {
     let view: String
     /// The name of the event in a report.
     let location: String
-    /// The revision of the data, where the client knows it.
-    let revision: Int64?
     let post: String
     let starCount: Int
     let stars: Int
@@ -53,7 +51,6 @@ struct ShownPosts: Sequence, IteratorProtocol {
           life: life,
           view: showing.view,
           location: showing.location(at: client),
-          revision: showing.revision,
           post: post,
           starCount: count,
           stars: stars,

@@ -43,16 +43,6 @@ struct CapturedScreen: Hashable, Sendable {
     var stars: Int
   }
 
-  /// The cells that text from other users may fill.
-  struct Box: Hashable, Sendable {
-    /// The first column, from 0.
-    var column: Int
-    /// The first line, from 0.
-    var line: Int
-    var width: Int
-    var height: Int
-  }
-
   /// The name of the terminal.
   var terminal: String
   /// Terminals of one group show the same content, so their rows and lines must be equal.
@@ -61,26 +51,16 @@ struct CapturedScreen: Hashable, Sendable {
   var lines: [String]
   /// The posts among the lines, in order; each must match the database.
   var rows: [Row] = []
-  /// The same screen with harmless text in the box, if the text is hostile.
-  var reference: [String]?
-  /// The cells to which hostile text must be confined.
-  var box: Box?
 
   var members: [JSONMember] {
-    func list(_ lines: [String]) -> JSONValue { .array(lines.map { .string($0) }) }
     let rows = rows.map { row in
       JSONValue.object(("title", .string(row.title)), ("stars", .integer(Int64(row.stars))))
-    }
-    let box = box.map { box in
-      [box.column, box.line, box.width, box.height].map { JSONValue.integer(Int64($0)) }
     }
     return [
       JSONMember("terminal", .string(terminal)),
       JSONMember("group", .string(group)),
-      JSONMember("lines", list(lines)),
+      JSONMember("lines", .array(lines.map { .string($0) })),
       JSONMember("rows", .array(rows)),
-      JSONMember("reference", reference.map(list) ?? .null),
-      JSONMember("box", box.map { .array($0) } ?? .null),
     ]
   }
 }
@@ -94,16 +74,6 @@ extension CapturedScreen {
     for element in fields.value("rows")?.elements ?? [] {
       let row = HistoryFields(element)
       rows.append(Row(title: try row.text("title"), stars: Int(try row.integer("stars"))))
-    }
-    reference = fields.optionalTexts("reference")
-    if let numbers = fields.value("box")?.elements?.compactMap(\.integer) {
-      guard numbers.count == 4 else { throw fields.missing("box") }
-      box = Box(
-        column: Int(numbers[0]),
-        line: Int(numbers[1]),
-        width: Int(numbers[2]),
-        height: Int(numbers[3])
-      )
     }
   }
 }

@@ -198,10 +198,6 @@ struct HistoryFields {
     return elements.compactMap(\.string)
   }
 
-  func optionalTexts(_ name: String) -> [String]? {
-    json[name]?.elements.map { $0.compactMap(\.string) }
-  }
-
   func choice<Choice: RawRepresentable<String>>(
     _ name: String
   ) throws(HistoryError) -> Choice {

@@ -21,8 +21,6 @@ struct Showing: Hashable, Sendable {
   var order: Int
   /// What is shown.
   var content: Content
-  /// The revision of the data, where the client knows it.
-  var revision: Int64?
 
   /// The name of the event in a report.
   func location(at client: ClientHistory) -> String {
@@ -34,7 +32,6 @@ struct Showing: Hashable, Sendable {
       JSONMember("view", .string(view)),
       JSONMember("order", .integer(Int64(order))),
     ]
-    if let revision { members.append(JSONMember("revision", .integer(revision))) }
     switch content {
     case .post(let key, let starCount, let stars, let isMine, let version):
       members += [
@@ -62,7 +59,6 @@ extension Showing {
   init(_ fields: HistoryFields) throws(HistoryError) {
     view = try fields.text("view")
     order = Int(try fields.integer("order"))
-    revision = fields.optionalInteger("revision")
     let post = try fields.text("post")
     switch try fields.text("what") {
     case "post":

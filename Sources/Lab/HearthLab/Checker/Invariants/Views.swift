@@ -132,7 +132,6 @@ struct MonotonicViews: Invariant {
   /// The last state of a post that a view has shown.
   private struct Seen {
     var life: Int
-    var revision = Int64.min
     var position = 0
   }
 
@@ -153,15 +152,6 @@ struct MonotonicViews: Invariant {
         // What a new process shows first may have been cached by an earlier one.
         if shown.age <= evidence.options.echo { continue }
         last.life = shown.life
-      }
-      if let revision = shown.revision {
-        findings.expect(
-          last.revision <= revision,
-          at: shown.location,
-          otherwise:
-            "post \(shown.post) of revision \(revision) is shown after that of \(last.revision)"
-        )
-        last.revision = revision
       }
       switch evidence.posts.fit(shown, from: last.position) {
       case .follows(let position):
