@@ -46,12 +46,8 @@ package struct PostgresDatabase: StoredDatabase {
   }
 
   package func commits(after revision: Int64) throws(StoreError) -> [Commit]? {
-    try read { reader -> [Commit]? in
-      guard try reader.position().revision > revision else { return [] }
-      var commits: [Commit] = []
-      try reader.forEachStoredBatch(after: revision) { commits += $0 }
-      let missed = commits.drop { $0.revision <= revision }
-      return missed.first?.revision == revision + 1 ? Array(missed) : nil
+    try read { reader in
+      try reader.position().revision > revision ? reader.commits(after: revision) : []
     }
   }
 

@@ -93,11 +93,7 @@ package struct StoreFile: Sendable {
     try StoreError.translating(at: path) {
       try read { database -> [Commit]? in
         let log = LogTable(database)
-        guard try log.lastRevision() > revision else { return [] }
-        guard try log.firstRevision(after: revision) == revision + 1 else { return nil }
-        var commits: [Commit] = []
-        try log.forEachBatch(after: revision) { commits += $0 }
-        return commits
+        return try log.lastRevision() > revision ? log.commits(after: revision) : []
       } ?? []
     }
   }

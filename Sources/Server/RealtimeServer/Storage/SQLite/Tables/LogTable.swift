@@ -32,22 +32,6 @@ struct LogTable: CommitLog {
     }
   }
 
-  /// The number of the first commit after another that is still in the log, or nil if there is
-  /// none.
-  func firstRevision(after revision: Int64) throws -> Int64? {
-    let row = try Row.fetchOne(
-      database,
-      sql: "SELECT revision, payload FROM log WHERE revision > ? ORDER BY revision LIMIT 1",
-      arguments: [revision]
-    )
-    return try row.map {
-      try BatchCoding.commits(
-        of: Array($0.decode(Data.self, atIndex: 1)),
-        endingWith: $0.decode(atIndex: 0)
-      )
-    }?.first?.revision
-  }
-
   /// Passes on the changes that turn the node table into the current tree.
   func forEachMissingChange(_ body: (Change) throws -> Void) throws {
     try forEachUnfolded(after: FoldTable(database).progress(), body)

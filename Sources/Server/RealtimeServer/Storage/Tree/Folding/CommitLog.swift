@@ -71,6 +71,22 @@ extension CommitLog {
     }
   }
 
+  /// The commits after one, in order; nil if the log does not reach back that far.
+  ///
+  /// - Throws: ``DamagedData`` when one of them is damaged or missing.
+  package func commits(after revision: Int64) throws -> [Commit]? {
+    var commits: [Commit] = []
+    try forEachStoredBatch(after: revision) { batch in
+      for commit in batch where commit.revision > revision {
+        if let last = commits.last, commit.revision != last.revision + 1 {
+          throw DamagedData("commit \(last.revision + 1) is missing")
+        }
+        commits.append(commit)
+      }
+    }
+    return commits.first?.revision == revision + 1 ? commits : nil
+  }
+
   /// All changes of a fold in progress, including those that have been applied.
   package func changes(of progress: FoldProgress) throws -> [Change] {
     guard progress.revision < progress.target else { return [] }
