@@ -110,7 +110,7 @@ package struct PlainBlog: Sendable {
   }
 
   private mutating func take(_ new: [Post]) -> [String] {
-    for post in new { names.learn(post.person) }
+    for post in new { names.learn(post.writer) }
     defer { posts = new }
     guard let posts else {
       return ["\(Self.count(new.count, "post")). Type help for commands, list for the posts."]
@@ -139,7 +139,7 @@ package struct PlainBlog: Sendable {
   }
 
   private mutating func take(_ new: [Comment]) -> [String] {
-    for comment in new { names.learn(comment.person) }
+    for comment in new { names.learn(comment.writer) }
     defer { comments = new }
     awaitsEarlier = awaitsEarlier && hasEarlier && new.count <= (comments?.count ?? 0)
     guard let comments else {
@@ -186,9 +186,9 @@ package struct PlainBlog: Sendable {
 
   private func line(_ comment: Comment) -> String { "\(comment.text) (\(name(of: comment)))" }
 
-  private func name(of post: Post) -> String { names.shown(post.person) }
+  private func name(of post: Post) -> String { names.shown(post.writer) }
 
-  private func name(of comment: Comment) -> String { names.shown(comment.person) }
+  private func name(of comment: Comment) -> String { names.shown(comment.writer) }
 
   private static func count(_ number: Int, _ word: String) -> String {
     "\(number) \(word)\(number == 1 ? "" : "s")"

@@ -209,10 +209,10 @@ extension BlogEvent {
   /// Everyone whose name the event contains.
   fileprivate var people: [Author] {
     switch self {
-    case .feed(_, let posts): posts.map(\.person)
-    case .found(let progress): progress.found.map(\.person)
-    case .post(_, let post?): [post.person]
-    case .comments(_, let comments): comments.map(\.person)
+    case .feed(_, let posts): posts.map(\.writer)
+    case .found(let progress): progress.found.map(\.writer)
+    case .post(_, let post?): [post.writer]
+    case .comments(_, let comments): comments.map(\.writer)
     case .typing(_, let typists): typists.map(\.person)
     case .people(let people): people.map(\.person)
     case .notice(.comment(_, _, let author)), .notice(.reply(_, _, let author)),

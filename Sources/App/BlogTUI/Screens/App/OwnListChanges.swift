@@ -25,7 +25,7 @@ extension Model {
 
   /// The author of the selected comment, or of the post.
   private var authorInView: Author? {
-    openPost?.selectedComment?.person ?? postInView?.person
+    openPost?.selectedComment?.writer ?? postInView?.writer
   }
 
   /// Why an action on somebody else does not apply.

@@ -328,16 +328,6 @@ extension Model {
 
 // MARK: Other people
 
-extension Post {
-  /// The author, under the name at the time of writing.
-  var person: Author { Author(uid: uid, name: author) }
-}
-
-extension Comment {
-  /// The author, under the name at the time of writing.
-  var person: Author { Author(uid: uid, name: author) }
-}
-
 extension Session {
   /// A name as displayed, with a mark of the account if it could be mistaken for another account.
   func shownName(of person: Author) -> SafeText {

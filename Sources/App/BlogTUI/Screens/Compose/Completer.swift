@@ -188,14 +188,14 @@ extension Session {
   /// The people of the open post, those online, those who are followed, and the authors in view.
   private func knownPeople(on open: OpenPost?) -> [Completer.Item] {
     let commenters = (open?.comments.visible ?? []) + reading.comments.all
-    var people = (open?.post).map { [$0.person] } ?? []
-    people += commenters.map(\.person)
+    var people = (open?.post).map { [$0.writer] } ?? []
+    people += commenters.map(\.writer)
     people += reading.company.people.map(\.person)
     people += reading.lists.following.sorted().prefix(200).compactMap { uid in
       reading.names.name(of: uid).map { Author(uid: uid, name: $0) }
     }
     for feed in allFeeds {
-      people += self[feed].posts.map(\.person)
+      people += self[feed].posts.map(\.writer)
     }
     var seen: Set<String> = []
     return people.compactMap { person in

@@ -169,7 +169,7 @@ extension Painter {
       let title = model.knownPost(post)?.title ?? "a post that is not loaded"
       let what: SafeText
       if let answered = draft.answered {
-        let name = session.shownName(of: answered.person)
+        let name = session.shownName(of: answered.writer)
         what = "Answer to " + name + " on "
       } else if draft.editing != nil {
         what = "Edit of a comment on "

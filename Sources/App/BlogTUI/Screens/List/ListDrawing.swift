@@ -62,7 +62,7 @@ extension Painter {
       id: post.id,
       title: post.title,
       body: post.body,
-      author: session.reading.names.shown(post.person),
+      author: session.reading.names.shown(post.writer),
       starCount: post.starCount,
       isStarred: post.stars.contains(session.me.uid),
       isSelected: isSelected,

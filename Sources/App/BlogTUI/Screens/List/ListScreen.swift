@@ -244,7 +244,7 @@ extension Model {
     guard let post = currentPost, !post.uid.isEmpty else { return [] }
     let kind = FeedKind.author(uid: post.uid)
     if session.tab == kind { return closePost() }
-    let author = post.person
+    let author = post.writer
     let effects = closePost() + session.showAdditional(kind, author: author)
     relayout()
     return effects
@@ -272,7 +272,7 @@ extension Model {
   mutating func toggleFollow() -> [Effect] {
     guard let post = currentPost else { return [] }
     let isFollowed = !session.reading.lists.following.contains(post.uid)
-    let name = session.name(of: post.person)
+    let name = session.name(of: post.writer)
     session.message = .note(
       isFollowed
         ? "You follow \(name); 5 shows all whom you follow" : "You no longer follow \(name)"

@@ -134,7 +134,7 @@ extension Painter {
       screen.put(mark, at: position, style: theme.border, clip: row)
     }
     let used = paintSignature(
-      of: comment.person,
+      of: comment.writer,
       at: comment.createdAt,
       style: theme.style(theme.author, isSelected: isSelected),
       in: row.cut(left: indent)
@@ -183,7 +183,7 @@ extension Painter {
     let long = short + words + (isStarred ? ", one is yours" : "")
     let shown = row.width >= 56 ? long : short
     let used = paintSignature(
-      of: post.person,
+      of: post.writer,
       at: post.createdAt,
       style: theme.author,
       in: row.cut(right: shown.width + 3)
@@ -286,7 +286,7 @@ extension Painter {
       isFocused: isFocused
     )
     if let answered = open.line.answered, !areas.rule.isEmpty {
-      let name = session.shownName(of: answered.person)
+      let name = session.shownName(of: answered.writer)
       let room = areas.rule.inset(rows: 0, columns: 2)
       screen.put(" To " + name + " ", at: room.origin, style: theme.notice, clip: room)
     }
@@ -296,6 +296,6 @@ extension Painter {
   private func prompt(of open: OpenPost) -> String {
     if open.line.editing != nil { return "Your changed comment" }
     guard let answered = open.line.answered else { return "Your comment" }
-    return "Your answer to \(session.name(of: answered.person))"
+    return "Your answer to \(session.name(of: answered.writer))"
   }
 }

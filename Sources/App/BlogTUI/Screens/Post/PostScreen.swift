@@ -255,7 +255,7 @@ extension Model {
   func reasonAgainstPost(_ verb: String) -> DisabledReason? {
     guard let post = currentPost else { return .nothingThere }
     guard post.uid != session.me.uid else { return nil }
-    let author = session.name(of: post.person)
+    let author = session.name(of: post.writer)
     return .failure("Only \(author) can \(verb) this post.")
   }
 
@@ -263,7 +263,7 @@ extension Model {
   func reasonAgainstSelection(_ verb: String) -> DisabledReason? {
     guard let comment = openPost?.selectedComment else { return reasonAgainstPost(verb) }
     guard comment.uid != session.me.uid else { return nil }
-    let author = session.name(of: comment.person)
+    let author = session.name(of: comment.writer)
     return .failure("Only \(author) can \(verb) this comment.")
   }
 
