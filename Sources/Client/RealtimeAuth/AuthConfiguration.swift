@@ -49,7 +49,8 @@ extension AuthConfiguration {
     if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
       return "\(state)/hearth/\(fileName)"
     }
-    return "\(environment["HOME"] ?? NSHomeDirectory())/.local/state/hearth/\(fileName)"
+    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    return "\(home ?? NSHomeDirectory())/.local/state/hearth/\(fileName)"
   }
 
   /// The name of a credential file.
