@@ -61,8 +61,7 @@ struct Backup: ParsableCommand {
   /// The size of the database in bytes, which is about that of the copy; nil if unknown.
   private func sourceSize() throws -> Int64? {
     guard choice.storage.store == nil else { return nil }
-    let data = try options.paths().data
-    let directory = choice.name == DatabaseName.standard ? data : "\(data)/databases/\(choice.name)"
+    let directory = try SQLiteTreeStores(directory: options.paths().data).directory(of: choice.name)
     var status = stat()
     guard stat("\(directory)/\(Storage.fileName)", &status) == 0 else { return nil }
     return Int64(status.st_size)
