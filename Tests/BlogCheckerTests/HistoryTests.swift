@@ -129,4 +129,16 @@ struct HistoryTests {
       #expect(throws: HistoryError.self) { try ClientHistory(at: path) }
     }
   }
+
+  @Test("name the first of several malformed lines", arguments: ["{\"t\":2}", "nonsense", "{}"])
+  func malformed(second: String) throws {
+    let directory = try TemporaryDirectory()
+    let path = "\(directory.path)/a.jsonl"
+    let header = HistoryLine(.started(.make("a")), at: Moment(microseconds: 1)).text
+    let first = "{\"t\":\"soon\"}"
+    let alone = #expect(throws: HistoryError.self) { try HistoryLine(first) }
+    try "\(header)\n\(first)\n\(second)\n".write(toFile: path, atomically: true, encoding: .utf8)
+    let error = #expect(throws: HistoryError.self) { try ClientHistory(at: path) }
+    #expect(try error?.description == "\(path), line 2: \(#require(alone))")
+  }
 }

@@ -118,19 +118,18 @@ extension ClientHistory {
     var lines: [HistoryLine] = []
     var torn: (number: Int, error: HistoryError)?
     for (index, text) in texts.enumerated() {
-      do throws(HistoryError) {
-        let line = try HistoryLine(text)
-        if let torn {
-          // Only a killed process leaves a partial line, and the next one begins with a header.
-          guard case .started = line.event else {
-            throw HistoryError("\(path), line \(torn.number): \(torn.error)")
-          }
+      let line = Result { () throws(HistoryError) in try HistoryLine(text) }
+      if let torn {
+        // Only a killed process leaves a partial line, and the next one begins with a header.
+        guard case .success(let next) = line, case .started = next.event else {
+          throw HistoryError("\(path), line \(torn.number): \(torn.error)")
         }
+      }
+      switch line {
+      case .success(let line):
         torn = nil
         lines.append(line)
-      } catch {
-        if torn != nil { throw HistoryError("\(path), line \(index): \(error)") }
-        torn = (index + 1, error)
+      case .failure(let error): torn = (index + 1, error)
       }
     }
     do throws(HistoryError) {

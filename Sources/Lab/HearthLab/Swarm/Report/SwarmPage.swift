@@ -132,7 +132,9 @@ package struct SwarmPage: Sendable {
       "hearth swarm --users \(settings.users) --seconds \(Plot.number(settings.seconds)) "
       + "--seed \(settings.seed) --rate \(Plot.number(settings.rate)) --posts \(settings.hotPosts) "
       + "--stars \(settings.stars.rawValue) --mix \(settings.mix.text) "
-      + "--faults \(faults.isEmpty ? "none" : faults)"
+      + "--faults \(faults.isEmpty ? "none" : faults) "
+      + "--users-per-process \(settings.usersPerProcess)"
+      + (settings.servers > 1 ? " --servers \(settings.servers)" : "")
     return """
       <section>
       <h2>The same again</h2>
