@@ -238,7 +238,6 @@ struct DamagedFilesAttackTests {
   @Test("detects an older file, another commit with the same number and a damaged mark")
   func otherTimes() throws {
     let killed = try Killed(seed: 10)
-    let other = try Killed(seed: 11)
     let older = try killed.copy()
     let early = try Killed(seed: 10, batches: 9)
     for name in ["", "-wal"] {
@@ -255,7 +254,6 @@ struct DamagedFilesAttackTests {
       to: HighWaterMark.Position(commit: killed.model.revision, seal: 42)
     )
     expectRefusal(mixed, says: "not the one that was acknowledged")
-    _ = other
     let unsure = try killed.copy()
     try write([UInt8](repeating: 7, count: 8_192), unsure.database + "-mark")
     expectRefusal(unsure, says: "mark")
