@@ -39,11 +39,10 @@ struct TOMLDocument {
       faults.append(Fault(line: index + 1, reason: "this is not TOML: it has a null character"))
       lines[index] = ""
     }
-    let lineNumbers = Self.lineNumbers(of: lines)
     while faults.count < Self.faultLimit {
       do {
         let table = try TOMLTable(string: lines.joined(separator: "\n"))
-        entries = Self.entries(of: table, in: [], lineNumbers)
+        entries = Self.entries(of: table, in: [], Self.lineNumbers(of: lines))
         entries.sort { ($0.line ?? .max, $0.key) < ($1.line ?? .max, $1.key) }
         return
       } catch let error as TOMLParseError {
