@@ -91,7 +91,7 @@ struct StoreContractTests {
       id: 9,
       owner: RemoteSession(server: "run of a server", name: "name"),
       changes: [
-        Change("z", to: .integer(1)), Change(.root, to: .string("x").withPriority(.integer(3))),
+        Change(.root, to: .string("x").withPriority(.integer(3))), Change("z", to: .integer(1)),
       ]
     )
     try store.commit(
