@@ -104,7 +104,7 @@ final class RawWebSocket: Sendable {
     return (Frame(opcode: bytes[start] & 15, payload: payload), head + length)
   }
 
-  /// Receives the next text message, reassembled from its segments.
+  /// Receives the next text message, reassembled from its segments; pongs are skipped.
   func next() async throws -> String {
     let first = try await textFrame()
     guard first.utf8.count <= 6, let count = Int(first) else {
@@ -118,7 +118,8 @@ final class RawWebSocket: Sendable {
   }
 
   private func textFrame() async throws -> String {
-    let frame = try await frame()
+    var frame = try await frame()
+    while frame.opcode == 10 { frame = try await self.frame() }
     guard frame.opcode == 1, let text = String(validating: frame.payload, as: UTF8.self) else {
       throw Failure(
         description: "not text but a frame of kind \(frame.opcode) came: \(frame.payload)"
