@@ -149,11 +149,16 @@ extension EndToEnd {
       }
       let id = try hearth("post", "--title", "Mine", "--body", "b", "--user", "alice").lines[0]
       #expect(try hearth("set", "/posts/\(id)/title", #""Mine \u001b]0;x\u0007""#).status == 0)
+      func comment(_ key: String, _ text: String) throws {
+        let value = #"{"uid":"bob","author":"bob","text":"\#(text)"}"#
+        #expect(try hearth("set", "/post-comments/\(id)/\(key)", value).status == 0)
+      }
+      // Only what comes after the known comments is notified of.
+      try comment(id, "first")
+      try session.wait(for: "1 notice")
       session.type(":set notifications true\r")
-      session.settle()
-      let text = #"a\u001b]0;pwned\u0007\u009bm\u202eb"#
-      let comment = #"{"uid":"bob","author":"bob","text":"\#(text)"}"#
-      #expect(try hearth("set", "/post-comments/\(id)/\(id)", comment).status == 0)
+      try session.wait(for: "notifications is now true")
+      try comment(id + "-", #"a\u001b]0;pwned\u0007\u009bm\u202eb"#)
       try session.wait(for: "a notification") { !$0.shownStrings.isEmpty }
       #expect(session.terminal.shownStrings.allSatisfy { $0.hasPrefix("9;") })
       #expect(session.terminal.offences == [])
