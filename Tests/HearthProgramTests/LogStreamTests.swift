@@ -29,6 +29,11 @@ struct LogStreamTests {
       return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
+    var hasRoom: Bool {
+      var end = pollfd(fd: writer, events: Int16(POLLOUT), revents: 0)
+      return poll(&end, 1, 0) > 0
+    }
+
     func close() {
       Foundation.close(reader)
       Foundation.close(writer)
@@ -42,9 +47,14 @@ struct LogStreamTests {
     let ends = try Ends()
     defer { ends.close() }
     let log = LogStream(to: ends.writer, capacity: 10_000)
-    // More than the pipe and the log have room for.
-    let count = 100_000
-    for number in 1...count { log.append("\(number)\n", missing: missing) }
+    // Until the pipe is full, and then more than the log has room for.
+    var count = 0
+    func append() {
+      count += 1
+      log.append("\(count)\n", missing: missing)
+    }
+    while ends.hasRoom { append() }
+    for _ in 0..<10_000 { append() }
     #expect(!log.finish(within: .milliseconds(10)))
     let reading = Task.detached { ends.lines(until: "end") }
     try #require(log.finish(within: .seconds(60)))
