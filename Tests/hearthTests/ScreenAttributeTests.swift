@@ -21,6 +21,8 @@ extension EndToEnd {
       pause 60000
       key s
       :wait-idle
+      as bob comment A title without a text | Indeed.
+      wait-for 1 new
       pause 60000
       key ^L
       key Enter
