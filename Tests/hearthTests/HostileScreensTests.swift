@@ -149,17 +149,16 @@ extension EndToEnd {
       }
       let id = try hearth("post", "--title", "Mine", "--body", "b", "--user", "alice").lines[0]
       #expect(try hearth("set", "/posts/\(id)/title", #""Mine \u001b]0;x\u0007""#).status == 0)
-      func comment(_ key: String, _ text: String) throws {
-        let value = #"{"uid":"bob","author":"bob","text":"\#(text)"}"#
-        #expect(try hearth("set", "/post-comments/\(id)/\(key)", value).status == 0)
-      }
-      // Only what comes after the known comments is notified of.
-      try comment(id, "first")
-      try session.wait(for: "1 notice")
       session.type(":set notifications true\r")
       try session.wait(for: "notifications is now true")
-      try comment(id + "-", #"a\u001b]0;pwned\u0007\u009bm\u202eb"#)
-      try session.wait(for: "a notification") { !$0.shownStrings.isEmpty }
+      let text = #"a\u001b]0;pwned\u0007\u009bm\u202eb"#
+      let comment = #"{"uid":"bob","author":"bob","text":"\#(text)"}"#
+      // Those that are there before the terminal watches the post's comments ring no bell.
+      for number in 10..<99 where session.terminal.shownStrings.isEmpty {
+        #expect(try hearth("set", "/post-comments/\(id)/\(id)\(number)", comment).status == 0)
+        session.settle()
+      }
+      #expect(!session.terminal.shownStrings.isEmpty)
       #expect(session.terminal.shownStrings.allSatisfy { $0.hasPrefix("9;") })
       #expect(session.terminal.offences == [])
     }
