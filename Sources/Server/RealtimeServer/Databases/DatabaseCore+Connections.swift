@@ -271,7 +271,7 @@ extension DatabaseCore {
   private func count(_ request: ClientRequest) {
     metrics.requests.add(request.kind)
     context.requestCount &+= 1
-    if case .write = request { writes.arrived(at: .now()) }
+    if case .write = request { batcher.progress.arrived(at: .now()) }
   }
 
   private func closed(_ peer: PeerID, because end: ConnectionEnd) {
@@ -327,7 +327,7 @@ extension DatabaseCore {
     session.output.queue.removeAll()
     session.timers.cancel()
     session.leader?.end()
-    users.leave(peer)
+    peers.users.leave(peer)
     perform(hub.close(peer, at: context.clock(), mayReturn: mayReturn))
     if mayReturn { watchSuspended() }
     context.connectionClosed()
@@ -371,7 +371,7 @@ extension DatabaseCore {
   /// Removes an internal peer.
   func closeInternal(_ peer: PeerID) {
     guard peers.removeInside(peer) else { return }
-    users.leave(peer)
+    peers.users.leave(peer)
     perform(hub.close(peer, at: context.clock()))
     context.connectionClosed()
     continueClosing()

@@ -18,7 +18,7 @@ extension DatabaseCore {
       session.connection.whenRelieved { [weak self] in self?.resume(session, for: .congested) }
     }
     guard batcher.isBusy else { return }
-    if session.unsettled.messages == 0 { writes.unsettled.append(session) }
+    if session.unsettled.messages == 0 { batcher.progress.unsettled.append(session) }
     session.unsettled.messages += 1
     session.unsettled.bytes += bytes
     if session.unsettled.messages >= options.limits.requests
@@ -91,8 +91,8 @@ extension DatabaseCore {
 
   /// Resumes the clients that waited for a batch.
   func settleSessions() {
-    let settled = writes.unsettled
-    writes.unsettled.removeAll(keepingCapacity: true)
+    let settled = batcher.progress.unsettled
+    batcher.progress.unsettled.removeAll(keepingCapacity: true)
     for session in settled {
       session.unsettled = (0, 0)
       resume(session, for: .unsettled)

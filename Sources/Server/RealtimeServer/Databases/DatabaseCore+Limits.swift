@@ -35,7 +35,7 @@ extension DatabaseCore {
   /// Logs that the rules took too many steps for a request, at most once an hour.
   func noteExhausted(_ path: Path) {
     let warning = "a request was refused because the rules take too many steps for it"
-    guard users.isDue(warning, about: nil) else { return }
+    guard peers.users.isDue(warning, about: nil) else { return }
     logger.warning("\(warning)", metadata: ["path": "\(path)"])
   }
 
@@ -43,7 +43,7 @@ extension DatabaseCore {
   /// hour.
   private func note(_ warning: String, of peer: PeerID) {
     let user = hub.identity(of: peer)?.uid
-    guard users.isDue(warning, about: user) else { return }
+    guard peers.users.isDue(warning, about: user) else { return }
     logger.warning("\(warning)", metadata: ["peer": "\(peer)", "user": "\(user ?? "none")"])
   }
 
@@ -119,7 +119,7 @@ extension DatabaseCore {
   func identityChanged(_ peer: PeerID) {
     guard let session = sessions[peer] else { return }
     allowMessages(of: session)
-    guard !users.count(peer, towards: hub.limitedUser(of: peer)) else { return }
+    guard !peers.users.count(peer, towards: hub.limitedUser(of: peer)) else { return }
     drop(peer, code: CloseCode.policyViolation, reason: "its user has too many connections")
   }
 
@@ -127,7 +127,7 @@ extension DatabaseCore {
   ///
   /// - Returns: Whether the user is still within the limit.
   func countInternal(_ peer: PeerID) -> Bool {
-    users.count(peer, towards: hub.limitedUser(of: peer))
+    peers.users.count(peer, towards: hub.limitedUser(of: peer))
   }
 
   /// Counts a single write of a length, and returns how long its user should wait before the next.
@@ -135,14 +135,15 @@ extension DatabaseCore {
   /// Administrators and clients that have not signed in are not rate limited.
   func writeDelay(of peer: PeerID, length: Int) -> TimeAmount? {
     guard let user = hub.limitedUser(of: peer) else { return nil }
-    let delay = users.write(length, by: user)
+    let delay = peers.users.write(length, by: user)
     return delay > 0 ? .milliseconds(delay) : nil
   }
 
   /// Pauses a client whose user writes too quickly, until it may write again.
   func limitWriteRate(_ session: Session, after length: Int) {
-    guard let user = users[session.peer], case let delay = users.write(length, by: user), delay > 0
-    else { return }
+    guard let user = peers.users[session.peer] else { return }
+    let delay = peers.users.write(length, by: user)
+    guard delay > 0 else { return }
     pause(session, for: .writeRate)
     session.timers.write?.cancel()
     session.timers.write = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) {

@@ -52,11 +52,11 @@ extension DatabaseCore {
 
   /// Ends the sessions whose server has ended, as long as there are any.
   func watchSuspended() {
-    guard hub.hasSuspended, suspensionCheck == nil else { return }
-    suspensionCheck = eventLoop.assumeIsolated().scheduleTask(in: Self.suspensionInterval) {
+    guard hub.hasSuspended, checks.suspended == nil else { return }
+    checks.suspended = eventLoop.assumeIsolated().scheduleTask(in: Self.suspensionInterval) {
       [weak self] in
       guard let self else { return }
-      suspensionCheck = nil
+      checks.suspended = nil
       guard phase == .running else { return }
       perform(
         hub.endSuspended(at: context.clock(), after: Self.mostSuspensionChecks) {

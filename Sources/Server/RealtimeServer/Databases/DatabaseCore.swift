@@ -27,6 +27,19 @@ final class DatabaseCore {
     case givesUp
   }
 
+  /// What is looked at again at a certain time.
+  struct Checks {
+    /// The next check for expired credentials.
+    var credentials: (deadline: Int64, task: Scheduled<Void>)?
+    /// The next check whether sessions have ended that no connection stands for.
+    var suspended: Scheduled<Void>?
+
+    func cancel() {
+      credentials?.task.cancel()
+      suspended?.cancel()
+    }
+  }
+
   /// What performing the outputs of the hub takes.
   private struct Delivery {
     var encoder = OutputEncoder()
@@ -40,16 +53,11 @@ final class DatabaseCore {
   let batcher: WriteBatcher
   /// The lease under which this server leads the database, where several servers share the storage.
   let term: LeaseTerm?
-  let users: UserTable
   private(set) var phase = Phase.running
   var hub: TreeHub
-  var peers = PeerTable()
-  var writes: WriteProgress
+  var peers: PeerTable
   var metrics = DatabaseMetrics()
-  /// The next check for expired credentials.
-  private var credentialCheck: (deadline: Int64, task: Scheduled<Void>)?
-  /// The next check whether sessions have ended that no connection stands for.
-  var suspensionCheck: Scheduled<Void>?
+  var checks = Checks()
   private var delivery = Delivery()
 
   init(
@@ -62,7 +70,7 @@ final class DatabaseCore {
     self.name = name
     self.context = context
     self.term = term
-    writes = WriteProgress(lineage: stored.lineage)
+    peers = PeerTable(users: UserTable(context))
     hub = TreeHub(
       stored: stored,
       limits: context.options.limits.hub,
@@ -70,8 +78,11 @@ final class DatabaseCore {
       localRules: context.options.localRules,
       verifier: context.identities.laterVerifier(of: name)
     )
-    batcher = WriteBatcher(thread: thread, logger: context.logger(of: name))
-    users = UserTable(context)
+    batcher = WriteBatcher(
+      thread: thread,
+      progress: WriteProgress(lineage: stored.lineage),
+      logger: context.logger(of: name)
+    )
     batcher.takeBatch = { [weak self] in self?.takeBatch() }
     batcher.requestCount = { [context] in context.requestCount }
     batcher.onOutcome = { [weak self] in self?.settle($0) }
@@ -133,17 +144,17 @@ final class DatabaseCore {
   /// Schedules a check for when the next credential expires.
   private func scheduleCredentialCheck(_ deadline: Int64) {
     guard phase != .closed else { return }
-    if let planned = credentialCheck?.deadline, planned <= deadline { return }
-    credentialCheck?.task.cancel()
+    if let planned = checks.credentials?.deadline, planned <= deadline { return }
+    checks.credentials?.task.cancel()
     // Never longer than a minute, because the clock may be set forward.
     let delay = min(max(deadline - context.clock(), 0), 60_000)
     let task = eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(delay)) { [weak self] in
       guard let self else { return }
-      credentialCheck = nil
+      checks.credentials = nil
       perform(hub.tick(at: context.clock()))
-      for peer in users.peers { identityChanged(peer) }
+      for peer in peers.users.peers { identityChanged(peer) }
     }
-    credentialCheck = (deadline, task)
+    checks.credentials = (deadline, task)
   }
 
   private func perform(_ output: HubOutput) {
@@ -213,7 +224,7 @@ final class DatabaseCore {
 
   private func takeBatch() -> CommitBatch? {
     let batch = hub.takeBatch()
-    if let batch { writes.taken(batch) }
+    if let batch { batcher.progress.taken(batch) }
     return batch
   }
 
@@ -222,9 +233,9 @@ final class DatabaseCore {
     metrics.batchCommits.record(outcome.commits)
     switch outcome.result {
     case .success:
-      if writes.failure != nil { logger.notice("the store works again") }
+      if batcher.progress.failure != nil { logger.notice("the store works again") }
       metrics.commits += outcome.commits
-      for time in writes.stored(outcome.batches, at: .now()) {
+      for time in batcher.progress.stored(outcome.batches, at: .now()) {
         metrics.acknowledgeTime.record(time.microseconds)
       }
       perform(hub.batchCommitted(outcome.batches))
@@ -236,7 +247,7 @@ final class DatabaseCore {
       return
     case .failure(let error) where error.hasStoredNothing:
       logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
-      writes.failed(because: error)
+      batcher.progress.failed(because: error)
       metrics.failedBatches += 1
       if phase == .leaving(.closes), sessions.isEmpty { phase = .leaving(.givesUp) }
       perform(hub.batchFailed(error, at: context.clock()))
@@ -252,7 +263,7 @@ final class DatabaseCore {
 extension DatabaseCore {
   /// Whether there are no connections and everything is stored.
   var isIdle: Bool {
-    phase == .running && sessions.isEmpty && peers.inside.isEmpty && writes.failure == nil
+    phase == .running && sessions.isEmpty && peers.inside.isEmpty && batcher.progress.failure == nil
       && !hub.hasPendingCommits && !hub.hasWaitingOutputs && !batcher.isBusy
   }
 
@@ -315,7 +326,7 @@ extension DatabaseCore {
 
   private func stop() {
     batcher.stop()
-    credentialCheck?.task.cancel()
+    checks.cancel()
   }
 
   /// Closes all connections without an answer, and stores nothing more.
@@ -368,7 +379,7 @@ extension DatabaseCore {
   }
 
   private func closeStore() {
-    writes.followers.end()
+    batcher.progress.followers.end()
     batcher.close()
   }
 
@@ -394,19 +405,23 @@ extension DatabaseCore {
     }
     perform(hub.endCredentials(at: context.clock(), where: isEnded))
     if note.isShutOut { perform(hub.withdrawScheduled(at: context.clock(), where: isEnded)) }
-    for peer in users.peers { identityChanged(peer) }
+    for peer in peers.users.peers { identityChanged(peer) }
   }
 }
 
 /// The peers of a hub: the connections of clients, and peers inside the server.
 struct PeerTable {
   private(set) var sessions: [PeerID: Session] = [:]
+  /// The signed-in users that the peers count towards.
+  let users: UserTable
   /// The peers inside the server: requests in progress and event streams.
   private(set) var inside: [PeerID: any InternalPeer] = [:]
   private var ids: [String: PeerID] = [:]
   private var last = 0
   /// Sessions whose clients have begun others, and until when their servers may go on with them.
   private var replaced = ExpiringNames<NIODeadline>()
+
+  init(users: UserTable) { self.users = users }
 
   mutating func makeID() -> PeerID {
     last += 1

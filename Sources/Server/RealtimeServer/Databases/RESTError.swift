@@ -120,7 +120,9 @@ extension DatabaseCore {
   /// If the store has failed, the status tells how.
   func restError(_ response: ServerMessage.Response) -> RESTError {
     let error = RESTError(response)
-    guard let failure = writes.failure, error.reason == failure.publicReason else { return error }
+    guard let failure = batcher.progress.failure, error.reason == failure.publicReason else {
+      return error
+    }
     return failure.kind == .full ? RESTError(507, reason: error.reason) : error
   }
 }

@@ -254,6 +254,8 @@ final class WriteBatcher {
   /// Completes when the store is closed; it never fails.
   var closed: EventLoopFuture<Void> { end.futureResult }
 
+  /// How the writes get on that the batches are made of.
+  var progress: WriteProgress
   private let thread: StoreThread
   private let logger: Logger
   private let end: EventLoopPromise<Void>
@@ -267,8 +269,9 @@ final class WriteBatcher {
   /// Ends the pause after a failure.
   private var retry: Scheduled<Void>?
 
-  init(thread: StoreThread, logger: Logger) {
+  init(thread: StoreThread, progress: WriteProgress, logger: Logger) {
     self.thread = thread
+    self.progress = progress
     self.logger = logger
     end = thread.eventLoop.makePromise()
     thread.onOutcome = { [weak self] in self?.receive($0) }

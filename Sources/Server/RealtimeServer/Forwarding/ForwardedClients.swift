@@ -475,8 +475,8 @@ final class ForwardedFollower: Follower {
     self.database = database
     self.number = number
     self.link = link
-    send(.beginning(revision: database.hub.revision, lineage: database.writes.lineage))
-    database.writes.followers.add(self)
+    send(.beginning(revision: database.hub.revision, lineage: database.batcher.progress.lineage))
+    database.batcher.progress.followers.add(self)
   }
 
   /// Confirms a mark: everything that was acknowledged before it came has been told.
@@ -510,6 +510,6 @@ final class ForwardedFollower: Follower {
 
   /// Tells the other server nothing more.
   func end() {
-    database.writes.followers.remove(self)
+    database.batcher.progress.followers.remove(self)
   }
 }

@@ -94,7 +94,7 @@ extension ServerCore {
     add("listens", .gauge, "Open listens.") { $0.hub.listenCount }
     add("revision", .gauge, "The number of the last stored commit.") { Int($0.hub.revision) }
     add("store_failed", .gauge, "Whether the last attempt to store a batch failed.") {
-      $0.writes.failure == nil ? 0 : 1
+      $0.batcher.progress.failure == nil ? 0 : 1
     }
     add("commits_total", .counter, "Commits that were stored.") { $0.metrics.commits }
     add("failed_batches_total", .counter, "Batches of commits that could not be stored.") {

@@ -363,7 +363,7 @@ extension ServerCore {
         open: database.sessions.count + database.peers.inside.count,
         listens: database.hub.listenCount,
         revision: database.hub.revision,
-        storeFailure: database.writes.failure,
+        storeFailure: database.batcher.progress.failure,
         term: database.term
       )
     )
