@@ -13,6 +13,9 @@ package final class FaultyDisk: @unchecked Sendable {
   package enum Fault: CaseIterable, Sendable {
     /// There is no space; nothing is written.
     case full
+    /// The owner of the file may use no more space, which SQLite reports as a broken device;
+    /// nothing is written.
+    case overQuota
     /// The device reports an error; only half of the data is written.
     case broken
   }
@@ -230,6 +233,8 @@ private final class FileSystem: @unchecked Sendable {
     /// The name of the file, which stays allocated until the file is closed.
     var name: UnsafeMutablePointer<CChar>?
     var epoch: Int
+    /// Why the last write failed that did, or 0.
+    var systemError: Int32
   }
 
   private let base: UnsafeMutablePointer<sqlite3_vfs>
@@ -274,6 +279,7 @@ private final class FileSystem: @unchecked Sendable {
     header.pointee.disk = nil
     header.pointee.name = nil
     header.pointee.epoch = 0
+    header.pointee.systemError = 0
     if isOpen, let name, let disk = disk(for: String(cString: name)) {
       let path = String(cString: name)
       let shortName = path.split(separator: "/").last.map(String.init) ?? path
@@ -305,6 +311,11 @@ private final class FileSystem: @unchecked Sendable {
     methods.pointee.xWrite = { file, bytes, count, offset in
       perform(.write, on: file) { fault in
         if fault == .full { return SQLITE_FULL }
+        if let fault, let file {
+          UnsafeMutableRawPointer(file).assumingMemoryBound(to: Header.self).pointee.systemError =
+            fault == .overQuota ? EDQUOT : EIO
+        }
+        if fault == .overQuota { return SQLITE_IOERR | (3 << 8) }
         let written = fault == nil ? count : count / 2
         noteWrite(file, bytes, written, offset)
         let real = realFile(file)
@@ -337,8 +348,17 @@ private final class FileSystem: @unchecked Sendable {
     methods.pointee.xCheckReservedLock = {
       realFile($0).pointee.pMethods.pointee.xCheckReservedLock(realFile($0), $1)
     }
-    methods.pointee.xFileControl = {
-      realFile($0).pointee.pMethods.pointee.xFileControl(realFile($0), $1, $2)
+    methods.pointee.xFileControl = { file, operation, argument in
+      if operation == SQLITE_FCNTL_LAST_ERRNO, let file, let argument, isWatched(file) {
+        let header = UnsafeMutableRawPointer(file).assumingMemoryBound(to: Header.self)
+        argument.assumingMemoryBound(to: Int32.self).pointee = header.pointee.systemError
+        return SQLITE_OK
+      }
+      return realFile(file).pointee.pMethods.pointee.xFileControl(
+        realFile(file),
+        operation,
+        argument
+      )
     }
     methods.pointee.xSectorSize = {
       realFile($0).pointee.pMethods.pointee.xSectorSize(realFile($0))

@@ -116,7 +116,7 @@ final class DurableWriter {
   ///
   /// - Returns: The error to throw. Unless it is a refusal, the writer is finished.
   func failure(of connection: DatabaseQueue, _ error: DatabaseError) -> StoreError {
-    let error = connection.explained(error)
+    let error = Self.explained(error, of: connection)
     let failure = StoreError(error, at: path)
     return error.isRefusal ? failure : finish(failure)
   }
@@ -164,9 +164,10 @@ final class DurableWriter {
           "\(path): cannot copy the log of an earlier server into the file while another process,"
           + " such as a backup, reads it; writes are accepted once that ends"
       )
+    } catch let error as DatabaseError {
+      throw failure(of: queue, error)
     } catch {
-      let failure = StoreError(error, at: path)
-      throw failure.kind == .full ? failure : finish(failure)
+      throw finish(StoreError(error, at: path))
     }
   }
 
@@ -190,10 +191,42 @@ final class DurableWriter {
     if size > 0 { try check(log.methods.xSync(log.file, SQLITE_SYNC_NORMAL)) }
   }
 
+  /// Recognizes a full disk that SQLite takes for a broken one: a quota is exceeded, or a file has
+  /// reached its maximum size.
+  ///
+  /// - Returns: `SQLITE_FULL` for such a disk, otherwise the same error.
+  private static func explained(
+    _ error: DatabaseError,
+    of connection: DatabaseQueue
+  ) -> DatabaseError {
+    guard error.extendedResultCode == .SQLITE_IOERR_WRITE,
+      let reasons = try? connection.inDatabase(systemErrors), let reason = reasons.first,
+      reasons.allSatisfy([ENOSPC, EDQUOT, EFBIG].contains)
+    else { return error }
+    return DatabaseError(resultCode: .SQLITE_FULL, message: String(cString: strerror(reason)))
+  }
+
+  /// Why the file and its log could not be written the last time, as far as that ever happened.
+  private static func systemErrors(of database: Database) throws -> [Int32] {
+    var reason: Int32 = 0
+    let connection = database.sqliteConnection
+    try check(sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &reason))
+    return [reason, try log(of: database)?.systemError ?? 0].filter { $0 != 0 }
+  }
+
   /// The file of the write-ahead log, as SQLite has opened it.
   private struct LogFile {
     let file: UnsafeMutablePointer<sqlite3_file>
     let methods: sqlite3_io_methods
+
+    /// Why it could not be written the last time, or 0.
+    var systemError: Int32 {
+      get throws {
+        var reason: Int32 = 0
+        try check(methods.xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &reason))
+        return reason
+      }
+    }
 
     /// The size in bytes.
     var size: Int64 {
@@ -243,42 +276,6 @@ final class DurableWriter {
     try? other?.close()
     try? queue.close()
     try? reader?.close()
-  }
-}
-
-extension DatabaseQueue {
-  /// Recognizes a full disk that SQLite mistakes for a broken one: a quota is exceeded, or a file
-  /// has reached its maximum size.
-  ///
-  /// - Parameter error: An error of this connection.
-  /// - Returns: `SQLITE_FULL` for such a disk, otherwise the same error.
-  func explained(_ error: DatabaseError) -> DatabaseError {
-    guard error.extendedResultCode == .SQLITE_IOERR_WRITE, let reason = missingRoom() else {
-      return error
-    }
-    return DatabaseError(resultCode: .SQLITE_FULL, message: reason)
-  }
-
-  /// Why no file beside the database can grow longer than the database and its log, or nil if one
-  /// can.
-  ///
-  /// SQLite does not report why a write failed, so this writes a page to a separate file.
-  private func missingRoom() -> String? {
-    let sizes = [path, path + "-wal"].map { name in
-      var facts = stat()
-      return stat(name, &facts) == 0 ? facts.st_size : 0
-    }
-    let probe = path + "-room"
-    let descriptor = open(probe, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { return nil }
-    defer {
-      Glibc.close(descriptor)
-      unlink(probe)
-    }
-    let page = [UInt8](repeating: 0, count: 4_096)
-    guard pwrite(descriptor, page, page.count, sizes.max() ?? 0) < page.count else { return nil }
-    let code = errno
-    return [ENOSPC, EDQUOT, EFBIG].contains(code) ? String(cString: strerror(code)) : nil
   }
 }
 
