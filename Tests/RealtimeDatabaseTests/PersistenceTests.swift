@@ -130,6 +130,31 @@ struct PersistenceTests {
 
   // MARK: Writes
 
+  @Test("A write whose completion was called is not sent again, even by a process killed at once")
+  func completed() async throws {
+    try await Station.run { station in
+      let keeping = try Keeping()
+      let database = try keeping.open(station.url)
+      let count = database.reference(withPath: "count")
+      for number in 1...10 {
+        let left = try Keeping()
+        let told = Record<Bool>()
+        count.setValue(ServerValue.increment(1)) { error, _ in
+          // The files as a process that is killed here would leave them.
+          told.append(error == nil && (try? left.copyFiles(of: keeping)) != nil)
+        }
+        #expect(await told.wait(for: 1) == [true])
+        let next = try left.open(station.url)
+        next.goOffline()
+        let shown = try await first(next.reference(withPath: "count"))
+        #expect(shown.value as? Int == number)
+        #expect(!shown.metadata.hasPendingWrites)
+        await next.close()
+      }
+      await database.close()
+    }
+  }
+
   @Test("Offline writes are visible after a restart and sent once, in order")
   func writes() async throws {
     try await Station.run { station in

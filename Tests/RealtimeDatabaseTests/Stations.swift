@@ -68,6 +68,14 @@ struct Keeping {
     return database
   }
 
+  /// Copies the files that another one has stored, in the state that they are in.
+  func copyFiles(of other: Keeping) throws {
+    try FileManager.default.copyItem(
+      atPath: other.directory.file("client"),
+      toPath: directory.file("client")
+    )
+  }
+
   /// The file of the only database.
   var file: String? {
     let names = try? FileManager.default.contentsOfDirectory(atPath: directory.file("client"))

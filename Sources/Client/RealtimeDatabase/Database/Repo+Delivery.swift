@@ -115,7 +115,7 @@ extension Repo {
   func finishWrite(_ token: RequestToken, with outcome: Outcome) {
     guard case .write(let path, let block)? = callers.take(token) else { return }
     let error = outcome.error(at: path)
-    enqueue { block(error) }
+    enqueueCompletion { block(error) }
   }
 
   func finishGet(_ token: RequestToken, with result: GetResult) {

@@ -49,6 +49,8 @@ package final actor Repo {
   private var statusObservers: [@Sendable (ConnectionStatus) -> Void] = []
   /// The callbacks that the current input raised, which run as one block on the callback queue.
   private var deliveries: [@Sendable () -> Void] = []
+  /// The completions of writes that the current input brought, which wait for the store.
+  private var completions: [@Sendable () -> Void] = []
   /// Reports what the database does; nil while no one watches.
   private(set) var recorder: DiagnosticRecorder?
 
@@ -149,11 +151,26 @@ package final actor Repo {
     deliveries.append(block)
   }
 
+  /// Runs the completion of a write on the callback queue, once the store has let the write go.
+  ///
+  /// A write whose caller has been answered must not be sent again, even if the process is killed
+  /// in that moment.
+  func enqueueCompletion(_ block: @escaping @Sendable () -> Void) {
+    guard store != nil else { return enqueue(block) }
+    completions.append(block)
+  }
+
   private func flush() {
-    guard !deliveries.isEmpty else { return }
-    let blocks = deliveries
-    deliveries = []
-    deliver { for block in blocks { block() } }
+    if !deliveries.isEmpty {
+      let blocks = deliveries
+      deliveries = []
+      deliver { for block in blocks { block() } }
+    }
+    if let store, !completions.isEmpty {
+      let blocks = completions
+      completions = []
+      store.flush { _ in self.deliver { for block in blocks { block() } } }
+    }
   }
 
   private func perform(_ output: RepoOutput, at time: Int64) {
