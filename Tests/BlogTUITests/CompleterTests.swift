@@ -21,20 +21,6 @@ struct CompleterTests {
     Post(id: PostID(id), uid: author.uid, author: author.name, title: "T", body: body)
   }
 
-  @Test("A name is offered from its first letter on, and Tab takes it")
-  func name() {
-    var model = form()
-    model.type("Hi @")
-    #expect(!model.offers("bob"))
-    model.type("b")
-    #expect(model.offers("bob"))
-    model.type(.tab)
-    #expect(model.composer?.body.text == "Hi @bob")
-    #expect(!model.offers("bob") && model.composer?.focus == .body)
-    model.type("!", .control("_"), .control("_"))
-    #expect(model.composer?.body.text == "Hi @b")
-  }
-
   @Test("A name with blanks is completed to the letters by which it is mentioned")
   func nameWithBlanks() {
     let ann = Author(uid: "u1", name: "Ann Lee")
@@ -44,24 +30,6 @@ struct CompleterTests {
     #expect(!model.offers("alice"))
     model.type(.tab)
     #expect(model.composer?.body.text == "@annlee")
-  }
-
-  @Test("People online, followed and in the comments are known, and those blocked are not")
-  func people() {
-    var model = Fixture.opened()
-    let here = Author(uid: "u7", name: "Zora")
-    model.send(.blog(.people([Presence(id: "u7/t", person: here, terminal: "t", since: 1)])))
-    model.type("c", "@z")
-    #expect(model.offers("Zora"))
-    model.type(.tab)
-    #expect(model.openPost?.line.field.text == "@Zora")
-    model.type(" @美")
-    #expect(model.offers("美玲"))
-    model.type(.tab)
-    #expect(model.openPost?.line.field.text == "@Zora @美玲")
-    model.send(.blog(.ownLists(OwnLists(blocked: ["u7"]))))
-    model.type(" @z")
-    #expect(!model.offers("Zora"))
   }
 
   @Test("Tags are offered by how often they are used")
@@ -85,19 +53,6 @@ struct CompleterTests {
     #expect(model.composer?.body.text == "#garlic #garlic\nx")
   }
 
-  @Test("An emoji is taken by its name, also by typing all of it")
-  func emoji() {
-    var model = form()
-    model.type(":tad")
-    #expect(model.offers("🎉 tada"))
-    model.type(.tab, " :fire", ":")
-    #expect(model.composer?.body.text == "🎉 🔥")
-    model.type(" :+1")
-    #expect(model.offers("👍 +1"))
-    model.type(.tab)
-    #expect(model.composer?.body.text == "🎉 🔥 👍")
-  }
-
   @Test("Every emoji has a name of its own and can be typed and shown in two cells")
   func table() {
     #expect(Emoji.all.count > 200)
@@ -108,92 +63,6 @@ struct CompleterTests {
       #expect(SafeText(untrusted: item.text).width == 2, "\(item.text)")
       #expect(item.key.allSatisfy { $0.isASCII && !$0.isUppercase }, "\(item.key)")
     }
-  }
-
-  @Test("No emoji is offered where the terminal shows only ASCII")
-  func ascii() {
-    var model = form(glyphs: .ascii)
-    model.type(":tad")
-    #expect(!model.offers("tada"))
-    model.type(.tab)
-    #expect(model.composer?.focus == .title)
-  }
-
-  @Test(
-    "Enter ends a line that looks like the beginning of a name",
-    arguments: [
-      ":)", ":D", ":p", "at 10:30", "at :30", "a:b", "::x", "me@b", "http://b", "#1", "#", "@b",
-    ]
-  )
-  func enterEndsLine(text: String) {
-    var model = form()
-    model.type(Typed.text(text), .enter, "x")
-    #expect(model.composer?.body.text == text + "\nx")
-  }
-
-  @Test("Enter sends a comment as it was typed unless an item was chosen")
-  func enterSends() {
-    var model = Fixture.opened()
-    model.type("c", "Thanks @b")
-    #expect(model.offers("bob"))
-    let sent = Effect.write(.comment("p11", text: "Thanks @b", answering: nil))
-    let effects = model.type(.enter)
-    #expect(effects.contains(sent))
-    model.type("c", "Thanks @b", .down, .up, .enter)
-    #expect(
-      model.openPost?.line.field.text == "Thanks @bob" && model.openPost?.line.isWriting == true
-    )
-  }
-
-  @Test("Esc closes the list and nothing else, until another word begins")
-  func escape() {
-    var model = form()
-    model.type("@b", .escape)
-    #expect(model.question == nil && model.composer != nil && !model.offers("bob"))
-    model.type("o")
-    #expect(!model.offers("bob"))
-    model.type(" @b")
-    #expect(model.offers("bob"))
-    model.type(.escape, .escape)
-    #expect(model.question == .keepDraft)
-  }
-
-  @Test("Typing narrows the list, and Backspace widens it")
-  func narrowing() {
-    var model = form()
-    model.type("@bx")
-    #expect(!model.offers("bob"))
-    model.type(.key(.backspace))
-    #expect(model.offers("bob"))
-    model.type(.key(.backspace), .key(.backspace))
-    #expect(!model.offers("bob"))
-  }
-
-  @Test("Nothing is offered for what is pasted or for a word through which the cursor moves")
-  func pasted() {
-    var model = form()
-    model.type(.paste("Hi @b"))
-    #expect(!model.offers("bob"))
-    model.type(.key(.left), .key(.right), .key(.backspace))
-    #expect(!model.offers("bob"))
-    model.type("b")
-    #expect(model.offers("bob"))
-    model.type(.key(.left))
-    #expect(!model.offers("bob"))
-  }
-
-  @Test(
-    "Nothing is offered in code",
-    arguments: [
-      ("`@b", false), ("`` x`y @b", false), ("`x` @b", true), ("\\`x @b", true),
-      ("```\n@b", false), ("~~~~ swift\n```\n@b", false), ("```\n```\n@b", true), ("``` @b", false),
-      ("```\n~~~\n@b", false), ("a `b", false),
-    ]
-  )
-  func code(text: String, isOffered: Bool) {
-    var model = form()
-    model.type(.paste(String(text.dropLast())), Typed.text(String(text.suffix(1))))
-    #expect(model.offers("bob") == isOffered)
   }
 
   @Test(

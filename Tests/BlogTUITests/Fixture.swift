@@ -144,6 +144,46 @@ enum Fixture {
     ),
   ]
 
+  static let notices: [NoticeEntry] = [
+    NoticeEntry(
+      id: "c2",
+      kind: .comment,
+      post: "p11",
+      title: "Notes from a slow train",
+      comment: "c2",
+      author: Author(uid: "mei", name: "美玲"),
+      text: "いい話ですね。",
+      at: Fixture.ago(minutes: 1)
+    ),
+    NoticeEntry(
+      id: "c1",
+      kind: .reply,
+      post: "p11",
+      title: "Notes from a slow train",
+      comment: "c1",
+      author: Author(uid: "bob", name: "bob"),
+      text: "I was on that train!\nAnd you?",
+      at: Fixture.ago(minutes: 2)
+    ),
+    NoticeEntry(
+      id: "p12",
+      kind: .mention,
+      post: "p12",
+      title: "The hearth is lit",
+      author: Author(uid: "bob", name: "bob"),
+      text: "Everything you see here is live.",
+      at: Fixture.ago(minutes: 20)
+    ),
+    NoticeEntry(
+      id: "stars p07",
+      kind: .stars,
+      post: "p07",
+      title: "\u{1B}[2JOwned\nbob\u{202E}",
+      stars: 40,
+      at: nil
+    ),
+  ]
+
   /// A model after the start, before any data has arrived.
   static func started(_ size: Size, glyphs: GlyphSet = .unicode) -> Model {
     let start = RecordingStart(
@@ -182,6 +222,17 @@ enum Fixture {
     model.type("j", .enter)
     model.send(.blog(.post("p11", posts[1])))
     model.send(.blog(.comments("p11", comments)))
+    return model
+  }
+
+  /// A model with three unread notices.
+  static func noticed(
+    _ size: Size = Size(width: 80, height: 24),
+    glyphs: GlyphSet = .unicode
+  ) -> Model {
+    var model = loaded(size, glyphs: glyphs)
+    model.send(.blog(.readState(ReadState(before: ago(minutes: 10), stars: ["p07": 38]))))
+    model.send(.blog(.notices(notices)))
     return model
   }
 
@@ -268,5 +319,28 @@ extension BlogComment {
       parent: parent,
       createdAt: Fixture.now
     )
+  }
+}
+
+extension Screen {
+  /// The position of the cell where a text begins; a trailing newline matches the end of a word.
+  func position(of text: String) -> Position? {
+    for row in 0..<size.height {
+      let cells = Array(self.row(row))
+      let letters = cells.map { $0.isContinuation ? "" : $0.text }
+      for column in letters.indices {
+        let rest = letters[column...].joined()
+        guard text.hasSuffix("\n") else {
+          if rest.hasPrefix(text) { return Position(row: row, column: column) }
+          continue
+        }
+        let word = text.dropLast()
+        guard rest.hasPrefix(word), rest.dropFirst(word.count).first?.isLetter != true else {
+          continue
+        }
+        return Position(row: row, column: column)
+      }
+    }
+    return nil
   }
 }

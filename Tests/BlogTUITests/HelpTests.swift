@@ -35,23 +35,6 @@ struct HelpTests {
     #expect(model.context == context)
   }
 
-  @Test("The first page has ten keys of the screen, and Enter shows all")
-  func fewKeys() {
-    var model = Fixture.loaded()
-    model.type("?")
-    let lines = model.help?.scroll.lines.map(\.string) ?? []
-    for part in ["open the post", "write a post", "star or unstar", "quit", "Enter shows all"] {
-      #expect(lines.contains { $0.contains(part) }, "\(part)")
-    }
-    // Two columns, one text of which needs two lines, with a heading and a line about the others.
-    #expect(lines.count == 9)
-    #expect(model.rows.contains { $0.contains("Enter all keys") })
-    model.type(.enter)
-    #expect(model.help?.title == "All keys")
-    #expect(model.help?.scroll.lines.contains { $0.string.contains("F12") } == true)
-    #expect(!model.rows.contains { $0.contains("Enter all keys") })
-  }
-
   @Test(
     "All keys stand in as many columns as there is room for",
     arguments: [(78, 1), (118, 2), (198, 3)]
@@ -80,52 +63,5 @@ struct HelpTests {
     }
     #expect(seen.contains { $0.contains("suspend") })
     #expect(model.help.map { $0.scroll.visibleRange.upperBound == $0.scroll.lines.count } == true)
-  }
-
-  @Test("The hints of every context name the help key", arguments: [20, 40, 80])
-  func hints(width: Int) {
-    var model = Fixture.loaded(Size(width: width, height: 6))
-    #expect(model.rows[4].contains("? help"))
-    model.type(.enter)
-    #expect(model.rows[4].contains("? help"))
-    model.type("?")
-    #expect(model.rows[4].contains("? back"))
-    model.type("?", "c")
-    #expect(model.rows[4].contains("F1 help"))
-  }
-
-  @Test("A search narrows the page, and Esc shows all of it again")
-  func searching() {
-    var model = Fixture.loaded()
-    model.type("?", "/", "suspend")
-    #expect(model.context == .find)
-    let lines = model.help?.scroll.lines.map(\.string) ?? []
-    #expect(lines.contains { $0.contains("^Z") })
-    #expect(!lines.contains { $0.contains("unstar") })
-    model.type(.enter)
-    #expect(model.context == .help)
-    model.type(.escape)
-    #expect(model.help?.scroll.lines.contains { $0.string.contains("unstar") } == true)
-    model.type(.escape)
-    #expect(model.help == nil)
-  }
-
-  @Test("The hints name :help if the help keys are unbound")
-  func unboundHelp() {
-    var model = Fixture.loaded(Size(width: 20, height: 6))
-    var configuration = Configuration()
-    configuration.keys = ["?", "F1"].map {
-      KeyOverride(context: "list", keys: $0, action: "none", line: 1)
-    }
-    model.send(.configured(configuration))
-    #expect(model.rows[4].contains(":help help"))
-  }
-
-  @Test("A question mark can be typed into text")
-  func questionMark() {
-    var model = Fixture.loaded()
-    model.type("c?")
-    #expect(model.composer?.title.text == "?")
-    #expect(model.help == nil)
   }
 }

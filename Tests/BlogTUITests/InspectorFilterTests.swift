@@ -306,17 +306,4 @@ struct InspectorFilterTests {
     _ = Clock.isoText(.max)
     _ = Clock.isoText(.min)
   }
-
-  @Test("Writes are attributed to the key, the click or the command of the user")
-  func causes() {
-    var model = Fixture.loaded()
-    model.type("s")
-    #expect(model.inspector.cause == "key s: star")
-    model.send(.tick(now: Fixture.now + 1))
-    #expect(model.inspector.cause == nil)
-    model.type(":star", .enter)
-    #expect(model.inspector.cause == ":star")
-    model.send(.command("star"))
-    #expect(model.inspector.cause == ":star")
-  }
 }

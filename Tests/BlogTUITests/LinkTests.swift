@@ -15,33 +15,9 @@ struct LinkTests {
     #expect(links("https:// ftp://a javascript:x file:///etc") == [])
   }
 
-  @Test("A link with shell metacharacters is opened unchanged")
-  func inert() {
-    let text = "http://a.b/;rm%20-rf$(x)&y"
-    #expect(Link.all(in: text).map(\.text) == [text])
-    var model = Fixture.loaded()
-    var post = Fixture.posts[0]
-    post.body = text
-    model.send(.blog(.feed(.recent, posts: [post])))
-    model.type("o")
-    #expect(model.type(.enter) == [.environment(.openLink(text))])
-  }
-
   @Test("A link ends at control characters")
   func hostile() {
     #expect(Link.all(in: "http://a.b/\u{1B}]52;c").map(\.text) == ["http://a.b/"])
     #expect(Link.all(in: "http://a.b/\u{202E}x").map(\.text) == ["http://a.b/"])
-  }
-
-  @Test("y copies the post, or the selected comment")
-  func copying() {
-    var model = Fixture.opened()
-    #expect(
-      model.type("y") == [
-        .terminal(.copy(Fixture.posts[1].title + "\n\n" + Fixture.longBody + "\n"))
-      ]
-    )
-    model.type("G")
-    #expect(model.type("y") == [.terminal(.copy("Thank you both."))])
   }
 }

@@ -280,22 +280,4 @@ struct MarkupTests {
     #expect(excerpt("[one](\(address))\n[two](\(address)) three", limit: 80) == "one two three")
     #expect(excerpt(String(repeating: "a ", count: 50_000), limit: 5) == "a a a")
   }
-
-  @Test("R toggles between raw and rendered text")
-  func raw() {
-    var model = Fixture.loaded()
-    var post = Fixture.posts[1]
-    post.body = "A *very* good `loaf`"
-    model.type("j", .enter)
-    model.send(.blog(.post("p11", post)))
-    model.send(
-      .blog(.comments("p11", [BlogComment(id: "c1", uid: "b", author: "b", text: "**so**")]))
-    )
-    #expect(model.rows.contains { $0.contains("A very good loaf") })
-    model.type("R")
-    #expect(model.rows.contains { $0.contains("A *very* good `loaf`") })
-    #expect(model.rows.contains { $0.contains("**so**") })
-    model.type(":raw", .enter)
-    #expect(model.rows.contains { $0.contains("A very good loaf") })
-  }
 }

@@ -21,40 +21,6 @@ struct MouseTests {
     model.send(.key(.mouse(MouseEvent(kind: kind, position: position))))
   }
 
-  // MARK: Questions
-
-  @Test("A click on Cancel or beside the answers changes nothing")
-  func cancels() throws {
-    for text in ["Cancel", "Notes from", "alice"] {
-      var model = Fixture.loaded()
-      model.type("jd")
-      #expect(try click(text, in: &model) == [])
-      #expect(model.question == nil)
-      #expect(model.writing.deletions == [])
-      #expect(model.feed.list.selection == "p11")
-    }
-  }
-
-  @Test("A click on a deleting answer chooses it")
-  func deletes() throws {
-    var model = Fixture.loaded()
-    model.type("jd")
-    try click("y Delete", in: &model)
-    #expect(model.question == nil)
-    #expect(model.writing.deletions.map(\.id) == ["p11"])
-  }
-
-  @Test("A click on a harmless answer chooses it")
-  func keeps() throws {
-    var model = Fixture.loaded()
-    model.type("c", "A title", .escape)
-    try click("y Keep", in: &model)
-    #expect(model.composer == nil)
-    #expect(model.session.writing.unsent.posts.map(\.title) == ["A title"])
-    model.type("q")
-    #expect(try click("y Quit", in: &model) == [.quit])
-  }
-
   @Test(
     "At any size each answer is clickable exactly where it is drawn",
     arguments: [(20, 8), (24, 7), (40, 12), (80, 24), (200, 60)]
@@ -80,35 +46,6 @@ struct MouseTests {
     #expect(hit == answers.reduce(0) { $0 + $1.0.count })
   }
 
-  @Test("The wheel does nothing while a question is open")
-  func wheelInQuestion() {
-    var model = Fixture.loaded()
-    model.type("jd")
-    let before = view(model)
-    wheel(.wheelDown, in: &model)
-    #expect(view(model) == before)
-  }
-
-  // MARK: Menus
-
-  @Test("A click on a palette line runs its command")
-  func palette() throws {
-    var model = Fixture.loaded()
-    model.type("j", .control("p"), "star or")
-    #expect(try click("star or unstar", in: &model) == [.write(.star("p11", true))])
-    #expect(model.chooser == nil)
-  }
-
-  @Test("A click on a setting selects its next value and keeps the page open")
-  func settings() throws {
-    var model = Fixture.loaded()
-    model.type(.key(.function(2)))
-    #expect(try click("  mouse", in: &model) == [])
-    let effects = try click("▌ mouse", in: &model)
-    #expect(effects.contains(.environment(.keepSetting(.mouse, .flag(false)))))
-    #expect(model.chooser != nil)
-  }
-
   @Test("A click takes a completion, and the wheel cycles through them")
   func completions() throws {
     var model = Fixture.loaded()
@@ -119,43 +56,6 @@ struct MouseTests {
     wheel(.wheelUp, in: &model, row: place.row)
     #expect(model.commandLine?.field.text != "bottom")
     #expect(model.feed.list.selection == "p12")
-  }
-
-  @Test("A click on a hint runs its action")
-  func hints() throws {
-    var model = Fixture.loaded()
-    try click("write", in: &model)
-    #expect(model.composer != nil)
-    try click("back", in: &model)
-    #expect(model.composer == nil)
-    try click("help", in: &model)
-    #expect(model.help != nil)
-  }
-
-  // MARK: Texts
-
-  @Test("A click in a form moves the cursor to that character")
-  func form() throws {
-    var model = Fixture.loaded()
-    model.type("c", "A title", .tab, "The text", .key(.enter), "of two lines")
-    try click("two", in: &model)
-    model.type("only ")
-    #expect(model.composer?.body.text == "The text\nof only two lines")
-    try click("title", in: &model)
-    model.type("new ")
-    #expect(model.composer?.title.text == "A new title")
-    #expect(model.composer?.focus == .title)
-  }
-
-  @Test("A click on the comment line starts a comment, and one on the post leaves it")
-  func comment() throws {
-    var model = Fixture.opened()
-    try click("writes a comment", in: &model)
-    #expect(model.context == .comment)
-    model.type("Good")
-    try click("The train left", in: &model)
-    #expect(model.context == .post)
-    #expect(model.openPost?.line.field.text == "Good")
   }
 
   @Test("A click selects an inspector event, and a second one shows its details")
@@ -170,16 +70,6 @@ struct MouseTests {
     #expect(model.help == nil)
     try click("The sent one", in: &model)
     #expect(model.rows.contains { $0.contains("All of it") })
-  }
-
-  @Test("A click on a message does not reach the list below it")
-  func covered() throws {
-    var model = Fixture.loaded(Size(width: 20, height: 8))
-    model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...30))))
-    model.send(.failed("This is a message that needs several lines here."))
-    let place = try #require(view(model).position(of: "This is a"))
-    #expect(model.click(place.row, place.column) == [])
-    #expect(model.feed.list.selection == "n30")
   }
 
   @Test("The wheel scrolls every list and text")
@@ -211,18 +101,6 @@ struct MouseTests {
     }
   }
 
-  @Test("A click outside the screen does nothing")
-  func nowhere() {
-    for size in [Size(width: 5, height: 3), Size(width: 80, height: 24)] {
-      var model = Fixture.loaded(size)
-      let before = model.feed.list.selection
-      for place in [99, -1] { #expect(model.click(place, place) == []) }
-      #expect(model.feed.list.selection == before)
-    }
-  }
-
-  // MARK: Signing in
-
   @Test("In the sign-in form, clicks work on choices, fields and hints")
   func signIn() throws {
     var form = SignIn(
@@ -252,28 +130,5 @@ struct MouseTests {
     // A user who waits for the server can leave, but do nothing else.
     #expect(form.update(.key(.mouse(wheel))) == [])
     #expect(form.list.selection == .account(uid: "ann"))
-  }
-}
-
-extension Screen {
-  /// The position of the cell where a text begins; a trailing newline matches the end of a word.
-  fileprivate func position(of text: String) -> Position? {
-    for row in 0..<size.height {
-      let cells = Array(self.row(row))
-      let letters = cells.map { $0.isContinuation ? "" : $0.text }
-      for column in letters.indices {
-        let rest = letters[column...].joined()
-        guard text.hasSuffix("\n") else {
-          if rest.hasPrefix(text) { return Position(row: row, column: column) }
-          continue
-        }
-        let word = text.dropLast()
-        guard rest.hasPrefix(word), rest.dropFirst(word.count).first?.isLetter != true else {
-          continue
-        }
-        return Position(row: row, column: column)
-      }
-    }
-    return nil
   }
 }

@@ -18,33 +18,33 @@ struct SampleListTests {
     A forgotten password
       hearthTests/AccountTests: A forgotten password can be reset once with a code
     The lists: recent, mine, my top, and all top
-      BlogTUITests/SampleScreensTests: The lists are recent posts, top posts, my posts and my top posts
+      BlogTUITests/Goldens/Scenes/sample: The lists are recent posts, top posts, my posts and my top posts
     The newest hundred, newest first; the most starred first
       BlogModelTests/BlogTests: lists the newest hundred posts, newest first, and the top posts, most stars first
     A row: author, star, count, title, text
-      BlogTUITests/SampleScreensTests: A row shows the star, the count, the author, the title and the text
+      BlogTUITests/Goldens/Scenes/sample: A row shows the star, the count, the author, the title and the text
     Live updates
       BlogModelTests/LiveBlogTests: reports other users' posts, stars and comments live
     A star there and back
-      BlogTUITests/UpdateTests: The star key toggles even before the first star is acknowledged
+      BlogTUITests/Goldens/Scenes/updates: The star key toggles even before the first star is acknowledged
     A star in the list and in the post
-      BlogTUITests/SampleScreensTests: Defect 3: the star key works in the list and in the open post
+      BlogTUITests/Goldens/Scenes/sample: Defect 3: the star key works in the list and in the open post
     After posting, the post is shown
-      BlogTUITests/SampleScreensTests: After posting, the list shows the new post selected
+      BlogTUITests/Goldens/Scenes/writing: After posting, the new post is selected in the list
     Empty title or text
-      BlogTUITests/SampleScreensTests: Defect 10: the form stays open with its text if title or body is missing
+      BlogTUITests/Goldens/Scenes/sample: Defect 10: the form stays open with its text if title or body is missing
     One key in both places, written at once
       BlogModelTests/SampleParityTests: Layout: a post has one key at both paths, with uid, author, title, body and starCount
     The post with its comments and a line to write one
-      BlogTUITests/SampleScreensTests: A post shows its comments, oldest first, and a line to write one
+      BlogTUITests/Goldens/Scenes/sample: A post shows its comments, oldest first, and a line to write one
     Comments that are changed and deleted
       BlogModelTests/ChangingTests: A comment edited or deleted by another user changes in place
     A comment that is sent is brought into view
-      BlogTUITests/OpenPostTests: The user's new comment is scrolled into view
+      BlogTUITests/Goldens/Scenes/open-post: The user's new comment is scrolled into view
     Deleting a post with its comments, both copies
       BlogModelTests/BlogTests: deletes a post with its comments, but only for its author
     No posts yet
-      BlogTUITests/SampleScreensTests: Defect 10: a list that becomes empty says so
+      BlogTUITests/Goldens/Scenes/sample: Defect 10: a list that becomes empty says so
     Errors say what, where and what to do
       BlogModelTests/RefusalTests: A refusal by a real server names the path for lists and for every kind of write
     The emulator
@@ -58,7 +58,7 @@ struct SampleListTests {
     1: the oldest hundred instead of the newest
       BlogModelTests/SampleParityTests: Defect 1: the 101st post is shown because the list holds the newest posts
     2: the star is always an outline
-      BlogTUITests/SampleScreensTests: Defect 2: the user's own star is filled, and those of others are not
+      BlogTUITests/Goldens/Scenes/sample: Defect 2: the user's own star is filled, and those of others are not
     3: the star in the list does nothing
       BlogModelTests/SampleParityTests: Defects 2 and 3: a star given in a list is read back as the user's own
     4: an unknown comment that is removed
@@ -70,7 +70,7 @@ struct SampleListTests {
     7: a changed comment throws
       BlogModelTests/ChangingTests: A comment edited or deleted by another user changes in place
     8: a star does not move a post
-      BlogTUITests/SampleScreensTests: Defect 8: a star moves a post in the top list, and the selection follows it
+      BlogTUITests/Goldens/Scenes/sample: Defect 8: a star moves a post in the top list, and the selection follows it
     9: the two counts diverge
       BlogModelTests/BlogTests: keeps both copies consistent when one user toggles a star on several terminals
     10: observers leak
@@ -82,7 +82,7 @@ struct SampleListTests {
     11: three listeners for each card
       BlogModelTests/ListenerTests: A list of a hundred posts needs as many listeners as a list of one
     12: a transaction that gives up is hidden
-      BlogTUITests/SampleScreensTests: Defect 12: a star that loses every conflict is reported, not hidden
+      BlogTUITests/RefusalScreenTests: Defect 12: a star that loses every conflict is reported, not hidden
     """
 
   @Test("Every row names an existing test")
@@ -92,9 +92,10 @@ struct SampleListTests {
     let named = Self.rows.matches(of: /\n {2}([^:]+): (.+)/)
     #expect(named.count == 38)
     for row in named {
-      let file = tests.appendingPathComponent("\(row.1).swift")
+      let isScene = row.1.contains("/Scenes/")
+      let file = tests.appendingPathComponent("\(row.1).\(isScene ? "txt" : "swift")")
       let source = try String(contentsOf: file, encoding: .utf8)
-      #expect(source.contains("\"\(row.2)\""), "\(row.0)")
+      #expect(source.contains(isScene ? "## \(row.2)\n" : "\"\(row.2)\""), "\(row.0)")
     }
   }
 }

@@ -180,12 +180,12 @@ enum ScreenCatalog {
   // MARK: Tools
 
   private static let tools: [(name: String, paint: Painting)] = [
-    screen("tag", from: { TagsTests.model($0, glyphs: $1) }) { model in
+    screen("tag", from: tagged) { model in
       model.send(.blog(.ownLists(OwnLists(following: ["bob"]))))
       model.type("j", "#")
       model.send(.blog(.feed(.tag("tea"), posts: Array(Fixture.posts.prefix(2)))))
     },
-    screen("tags", from: { TagsTests.model($0, glyphs: $1) }) { $0.type("#") },
+    screen("tags", from: tagged) { $0.type("#") },
     screen("markup", from: Fixture.loaded) { model in
       var post = Fixture.posts[0]
       post.body = markup
@@ -194,15 +194,15 @@ enum ScreenCatalog {
       model.send(.blog(.post(post.id, post)))
       model.send(.blog(.comments(post.id, [])))
     },
-    screen("notices", from: { NoticesTests.model($0, glyphs: $1) }) { model in
+    screen("notices", from: Fixture.noticed) { model in
       model.type(.key(.function(3)), "j")
     },
     listed("no-notices") { model in
       model.send(.blog(.notices([])))
       model.type(.key(.function(3)))
     },
-    screen("notice-mark", from: { NoticesTests.model($0, glyphs: $1) }) { _ in },
-    screen("drafts", from: { DraftsTests.model($0, glyphs: $1) }) { $0.type("C", "jj") },
+    screen("notice-mark", from: Fixture.noticed) { _ in },
+    screen("drafts", from: drafted) { $0.type("C", "jj") },
     listed("help") { $0.type("?") },
     listed("help-all") { $0.type("?", .enter) },
     screen("help-of-a-post", from: Fixture.opened) { $0.type("?") },
@@ -334,14 +334,30 @@ private let marked: [Post] = {
 
 /// An open post with answers to comments.
 private func answered(_ size: Size, _ glyphs: GlyphSet) -> Model {
-  var model = Fixture.loaded(size, glyphs: glyphs)
-  model.type("j", .enter)
-  model.send(.blog(.post("p11", Fixture.posts[1])))
-  model.send(.blog(.comments("p11", AnswersTests.comments)))
-  return model
+  AnswersTests.model(size: size, glyphs: glyphs)
 }
 
 // MARK: - The models that screens start from
+
+/// Unsent posts and comments.
+private func drafted(_ size: Size, _ glyphs: GlyphSet) -> Model {
+  var model = Fixture.loaded(size, glyphs: glyphs)
+  model.session.writing.unsent.posts = [
+    Draft(title: "One", body: "The first"), Draft(title: "", body: "No title \u{1B}[2J"),
+  ]
+  model.session.writing.unsent.comments = ["p11": ["Half a sentence", "Another\nline"]]
+  return model
+}
+
+/// Posts with tags.
+private func tagged(_ size: Size, _ glyphs: GlyphSet) -> Model {
+  var model = Fixture.loaded(size, glyphs: glyphs)
+  var posts = Fixture.posts
+  posts[0].body = "For #tea and #Bread"
+  posts[1].title = "A #tea of mine"
+  model.send(.blog(.feed(.recent, posts: posts)))
+  return model
+}
 
 extension ScreenCatalog {
   private static func repeated(_ text: String, _ count: Int) -> String {

@@ -38,33 +38,9 @@ struct SettingsTests {
     #expect(model.message?.text.string == "config.toml:3: no such thing.")
   }
 
-  @Test("A value chosen in the program survives a reload of the file")
-  func session() {
-    var model = Fixture.loaded()
-    model.type(":theme mono", .enter)
-    model.send(.configured(Configuration()))
-    #expect(model.theme == .mono)
-  }
-
   /// The words of the screen, regardless of line breaks.
   private func words(_ model: Model) -> String {
     model.rows.joined(separator: " ").split(separator: " ").joined(separator: " ")
-  }
-
-  @Test("Settings can be changed on their page")
-  func page() {
-    var model = Fixture.loaded()
-    model.type(.key(.function(2)), "mouse")
-    #expect(words(model).contains("Now: true (default). Values: true, false."))
-    let tried = model.type(.key(.right))
-    #expect(!tried.contains { if case .environment(.keepSetting) = $0 { true } else { false } })
-    #expect(!model.settings.isOn(.mouse))
-    #expect(model.type(.enter) == [.environment(.keepSetting(.mouse, .flag(false)))])
-    #expect(model.context == .settings)
-    #expect(words(model).contains("Now: false (chosen here)"))
-    #expect(model.message?.text.string == "mouse is now false.")
-    #expect(model.type(.escape) == [])
-    #expect(!model.settings.isOn(.mouse))
   }
 
   @Test("A value tried but not saved reverts with its origin")
@@ -80,17 +56,6 @@ struct SettingsTests {
     #expect(model.theme == .light)
     #expect(model.settings.origin(of: .theme) == .file("config.toml", line: 3))
     #expect(model.chooser == nil)
-  }
-
-  @Test("Arrows change a number within its range, and Enter edits it")
-  func number() {
-    var model = Fixture.loaded()
-    model.type(.key(.function(2)), "text-w", .key(.right), .key(.right), .key(.left))
-    #expect(model.settings.number(.textWidth) == 110)
-    for _ in 0..<100 { model.type(.key(.left)) }
-    #expect(model.settings.number(.textWidth) == 40)
-    model.type(.escape, .key(.function(2)), "text-w", .enter)
-    #expect(model.commandLine?.field.text == "set text-width ")
   }
 
   @Test("Every setting is explained in full below the list")
@@ -230,29 +195,6 @@ struct SettingsTests {
     for text in ["bolt", "on", "bold on", "#12345", "256", "red on on blue"] {
       #expect(Style(description: text) == nil, "\(text)")
     }
-  }
-
-  @Test("ASCII can be switched at runtime")
-  func ascii() {
-    var model = Fixture.loaded()
-    model.type(":set ascii true", .enter)
-    #expect(model.glyphs == .ascii)
-    model.type(":set ascii false", .enter)
-    #expect(model.glyphs == .unicode)
-  }
-}
-
-extension SettingsTests {
-  @Test("The cursor is on the selected row, or hidden outside text fields if configured")
-  func cursor() {
-    var model = Fixture.loaded()
-    model.type("jj")
-    let row = model.rows.firstIndex { $0.hasPrefix("▌") }
-    #expect(view(model).cursor?.row == row)
-    model.type(":set cursor hidden", .enter)
-    #expect(view(model).cursor == nil)
-    model.type("c")
-    #expect(view(model).cursor != nil)
   }
 
   @Test("Text is no wider than the configured width")

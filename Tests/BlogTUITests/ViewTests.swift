@@ -68,42 +68,6 @@ struct ViewTests {
     #expect(screen.cursor == Position(row: 2, column: 0))
   }
 
-  @Test("The user's own star has a different symbol, not only another colour")
-  func stars() {
-    let rows = Fixture.loaded().rows
-    #expect(rows[2].contains("★    3"))
-    #expect(rows[3].contains("☆   12"))
-  }
-
-  @Test(
-    "The status bar shows the user, the connection state and pending writes",
-    arguments: [20, 30, 60, 80]
-  )
-  func status(width: Int) {
-    var model = Fixture.loaded(Size(width: width, height: 6))
-    model.send(.blog(.pendingWrites(3)))
-    let row = model.rows[5]
-    #expect(row.hasPrefix(" al"))
-    #expect(row.contains("3"))
-    #expect(row.contains("● online"))
-    model.send(.blog(.connection(.offline(retryInSeconds: nil))))
-    #expect(model.rows[5].contains("○ offline"))
-    model.send(.blog(.connection(.connecting)))
-    #expect(model.rows[5].contains("◌ connecting"))
-  }
-
-  @Test("While writing a post or comment, the cursor is in its field")
-  func cursor() {
-    var model = Fixture.loaded()
-    model.type("c", "Hello")
-    #expect(view(model).cursor == Position(row: 4, column: 7))
-    model.type(.tab, "Wo")
-    #expect(view(model).cursor == Position(row: 7, column: 4))
-    var open = Fixture.opened()
-    open.type("c", "Hm")
-    #expect(view(open).cursor == Position(row: 21, column: 4))
-  }
-
   @Test("The interface is pure ASCII on a terminal without Unicode")
   func asciiChrome() {
     var model = Fixture.started(Size(width: 80, height: 24), glyphs: .ascii)
