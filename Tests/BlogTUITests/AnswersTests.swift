@@ -7,17 +7,16 @@ import Testing
 @Suite("Replies to comments")
 struct AnswersTests {
   /// Two threads: c1 with c3, which has c4 below it; and c2 with c5.
-  static let comments = [
+  private static let comments = [
     BlogComment("c1"), BlogComment("c2", by: "mei"), BlogComment("c3", to: "c1", by: "alice"),
     BlogComment("c4", to: "c3"), BlogComment("c5", to: "c2", by: "alice"),
   ]
 
-  static func model(
+  private static func model(
     _ comments: [BlogComment] = comments,
-    size: Size = Size(width: 80, height: 30),
-    glyphs: GlyphSet = .unicode
+    size: Size = Size(width: 80, height: 30)
   ) -> Model {
-    var model = Fixture.loaded(size, glyphs: glyphs)
+    var model = Fixture.loaded(size)
     model.type("j", .enter)
     model.send(.blog(.post("p11", Fixture.posts[1])))
     model.send(.blog(.comments("p11", comments)))

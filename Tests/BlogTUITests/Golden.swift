@@ -3,7 +3,7 @@ import Testing
 
 /// Screens stored as text files.
 enum Golden {
-  private static let folder = URL(fileURLWithPath: #filePath)
+  static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent()
     .appendingPathComponent("Goldens")
 

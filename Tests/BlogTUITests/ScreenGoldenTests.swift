@@ -14,8 +14,8 @@ struct ScreenGoldenTests {
   @Test("Every screen matches its golden at five sizes", arguments: names)
   func sizes(name: String) throws {
     let paint = try #require(ScreenCatalog.named(name))
-    let sections = Self.sizes.map { size in
-      "=== \(size.width)x\(size.height)\n" + Self.trimmed(paint(size, .unicode).text()) + "\n"
+    let sections = try Self.sizes.map { size in
+      "=== \(size.width)x\(size.height)\n" + Self.trimmed(try paint(size, .unicode).text()) + "\n"
     }
     Golden.check(sections.joined(), in: "Screens/\(name).txt")
   }
@@ -26,7 +26,7 @@ struct ScreenGoldenTests {
   )
   func ascii(name: String) throws {
     let paint = try #require(ScreenCatalog.named(name))
-    let screen = paint(Size(width: 80, height: 24), .ascii)
+    let screen = try paint(Size(width: 80, height: 24), .ascii)
     let rows = (0..<24).map { screen.row($0).map(\.asciiText).joined() }
     #expect(rows.allSatisfy { $0.utf8.count == 80 && $0.allSatisfy(\.isASCII) })
   }
@@ -35,7 +35,7 @@ struct ScreenGoldenTests {
   @Test("The styles of every screen match their golden", arguments: names)
   func styles(name: String) throws {
     let paint = try #require(ScreenCatalog.named(name))
-    let screen = paint(Size(width: 80, height: 24), .unicode)
+    let screen = try paint(Size(width: 80, height: 24), .unicode)
     let rows = (0..<24).compactMap { row -> String? in
       let runs = Self.runs(screen.row(row)).joined(separator: " ")
       return runs.isEmpty ? nil : "\(row): \(runs)\n"
@@ -69,8 +69,8 @@ struct ScreenGoldenTests {
       Size(width: 19, height: 8), Size(width: 80, height: 5), Size(width: 5, height: 3),
       Size(width: 1, height: 1),
     ]
-    let sections = sizes.map {
-      "=== \($0.width)x\($0.height)\n" + paint($0, .unicode).text() + "\n"
+    let sections = try sizes.map {
+      "=== \($0.width)x\($0.height)\n" + (try paint($0, .unicode).text()) + "\n"
     }
     Golden.check(sections.joined(), in: "Screens/too-small.txt")
   }

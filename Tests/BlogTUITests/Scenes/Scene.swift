@@ -5,7 +5,7 @@ import Testing
 ///
 /// Lines before the first `## ` begin every scene of a file. The lines are done in order:
 ///
-///     start [loaded|opened|started|new] [WxH] [ascii]    instead of a list of posts at 80x24
+///     start loaded|opened|started|new|busy|noticed [WxH] [ascii]    instead of a list of posts
 ///     > jj Enter "some text" paste "a\nb"                keys, typed text and pastes
 ///     click ROW COLUMN, click TEXT, wheel up|down ROW COLUMN, size WxH, tick MILLISECONDS
 ///     feed LIST POSTS, post ID POST|gone, comments ID COMMENTS, failed ACTION, …    an event
@@ -22,7 +22,7 @@ import Testing
 /// The effects stand behind what causes them, in order: `> q => close p11 ; quit`. An `…` stands
 /// for any others; `!=> quit` says that there is no such effect. A post is `p11` of the fixture,
 /// `n1...90`, or anything like `p13@alice*3=Title|Text`; a comment is `f1` of the fixture, `c1...9`,
-/// or `c3<c1@alice=Text`. `{long}` is the long text, and `{{ab*3}}` is ababab.
+/// or `c3<c1@alice=Text`. `{long}` and `{markup}` are texts, and `{{ab*3}}` is ababab.
 struct Scene: Sendable, CustomTestStringConvertible {
   struct Line: Sendable {
     let number: Int
@@ -35,18 +35,15 @@ struct Scene: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { title }
 
-  private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().appendingPathComponent("Goldens/Scenes")
-
   static let all: [Scene] = {
     let files = try? FileManager.default.contentsOfDirectory(
-      at: folder,
+      at: Golden.folder.appendingPathComponent("Scenes"),
       includingPropertiesForKeys: nil
     )
     return (files ?? []).sorted { $0.path < $1.path }.flatMap { scenes(of: $0) }
   }()
 
-  private static func scenes(of file: URL) -> [Scene] {
+  static func scenes(of file: URL) -> [Scene] {
     guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
     let name = file.lastPathComponent
     var common: [Line] = []
@@ -81,6 +78,7 @@ struct Scene: Sendable, CustomTestStringConvertible {
         String(repeating: String(match.1), count: Int(match.2) ?? 0)
       }
       text = text.replacingOccurrences(of: "{long}", with: Fixture.longBody)
+        .replacingOccurrences(of: "{markup}", with: markup)
       return Line(number: line.number, text: text)
     }
     return Scene(file: file, title: title, lines: lines)

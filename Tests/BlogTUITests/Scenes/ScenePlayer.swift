@@ -6,13 +6,23 @@ import Testing
 /// Does what the lines of a scene say, and checks what comes of it.
 struct ScenePlayer {
   private let file: String
-  private var model = Fixture.loaded()
+  private let size: Size
+  private let glyphs: GlyphSet
+  private var model: Model
   private var kept: ArraySlice<String> = []
   private var keptScreen: Screen?
   /// How much has been checked.
   private(set) var checks = 0
 
-  init(file: String) { self.file = file }
+  /// The screen after the last line.
+  var screen: Screen { view(model) }
+
+  init(file: String, size: Size = Size(width: 80, height: 24), glyphs: GlyphSet = .unicode) {
+    self.file = file
+    self.size = size
+    self.glyphs = glyphs
+    model = Fixture.loaded(size, glyphs: glyphs)
+  }
 
   mutating func play(_ line: Scene.Line) throws {
     let place = "\(file):\(line.number): \(line.text)"
@@ -48,19 +58,22 @@ struct ScenePlayer {
     guard words.count == 2 else { return false }
     let text = SceneWords.value(words[1])
     switch words[0] {
-    case "expect": #expect(model.rows.contains { $0.contains(text) }, "\(place)\n\(screen)")
-    case "refuse": #expect(!model.rows.contains { $0.contains(text) }, "\(place)\n\(screen)")
+    case "expect": #expect(model.rows.contains { $0.contains(text) }, "\(place)\n\(screen.text())")
+    case "refuse": #expect(!model.rows.contains { $0.contains(text) }, "\(place)\n\(screen.text())")
     case "row": try checkRow(words[1], at: place)
-    case "line": #expect(model.rows.contains { $0.hasPrefix(text) }, "\(place)\n\(screen)")
-    case "offer": #expect(offers(text), "\(place)\n\(screen)")
-    case "no-offer": #expect(!offers(text), "\(place)\n\(screen)")
+    case "line": #expect(model.rows.contains { $0.hasPrefix(text) }, "\(place)\n\(screen.text())")
+    case "offer": #expect(offers(text), "\(place)\n\(screen.text())")
+    case "no-offer": #expect(!offers(text), "\(place)\n\(screen.text())")
     case "above", "under":
       let texts = SceneWords(words[1]).all.map(\.text)
       let rows = texts.map { text in model.rows.firstIndex { $0.contains(text) } }
       guard rows.count == 2, let first = rows[0], let second = rows[1] else {
         throw SceneMistake("the screen does not show both")
       }
-      #expect(words[0] == "above" ? first < second : second == first + 1, "\(place)\n\(screen)")
+      #expect(
+        words[0] == "above" ? first < second : second == first + 1,
+        "\(place)\n\(screen.text())"
+      )
     case "kept" where words[1] == "screen": #expect(view(model) == keptScreen, "\(place)")
     case "kept": #expect(try rows(words[1]) == kept, "\(place)")
     default: return false
@@ -74,8 +87,6 @@ struct ScenePlayer {
       ["│  ", "│▌ ", "|> "].contains { row.contains($0 + text) }
     }
   }
-
-  private var screen: String { model.rows.joined(separator: "\n") }
 
   private func rows(_ range: String) throws -> ArraySlice<String> {
     let ends = range.split(separator: "-").compactMap { Int($0) }
@@ -126,7 +137,7 @@ struct ScenePlayer {
     case "keep":
       keptScreen = view(model)
       kept = try rows(try words.take("rows"))
-    case "start": model = try Self.start(words)
+    case "start": model = try start(words)
     case "size": model.send(.key(.resize(try Self.size(words.take("a size")))))
     case "click":
       if words.count == 2 { return model.click(try words.takeNumber(), try words.takeNumber()) }
@@ -189,13 +200,15 @@ struct ScenePlayer {
     return Size(width: numbers[0], height: numbers[1])
   }
 
-  private static func start(_ words: ArraySlice<String>) throws -> Model {
-    let size = try words.dropFirst().first.map { try Self.size($0) } ?? Size(width: 80, height: 24)
-    let glyphs: GlyphSet = words.dropFirst(2).first == "ascii" ? .ascii : .unicode
+  private func start(_ words: ArraySlice<String>) throws -> Model {
+    let size = try words.dropFirst().first.map { try Self.size($0) } ?? size
+    let glyphs: GlyphSet = words.dropFirst(2).first == "ascii" ? .ascii : glyphs
     switch words.first {
     case "loaded": return Fixture.loaded(size, glyphs: glyphs)
     case "opened": return Fixture.opened(size, glyphs: glyphs)
     case "started": return Fixture.started(size, glyphs: glyphs)
+    case "busy": return ScreenCatalog.busy(size, glyphs: glyphs)
+    case "noticed": return Fixture.noticed(size, glyphs: glyphs)
     case "new":
       return Model(
         RecordingStart(me: Fixture.alice, databaseName: "local", size: size, now: Fixture.now)
@@ -214,6 +227,7 @@ struct ScenePlayer {
     var words = rest
     switch verb {
     case "begin": return .started
+    case "wire": return .wire(ScreenCatalog.wire)
     case "tick": return .tick(now: Fixture.now + Int64(try words.takeNumber()))
     case "posted": return .posted(try words.take("a post"))
     case "commented":
