@@ -344,3 +344,38 @@ extension Screen {
     return nil
   }
 }
+
+extension SignIn {
+  /// The form of a database that may be read without an account.
+  init(
+    _ accounts: [String] = [],
+    returningUser: ReturningUser? = nil,
+    size: Size = Size(width: 80, height: 24),
+    glyphs: GlyphSet = .unicode
+  ) {
+    self.init(
+      databaseName: "team",
+      accounts: accounts.map { Account(uid: $0, title: "\($0), \($0)@example.org") },
+      allowsNobody: true,
+      returningUser: returningUser,
+      size: size,
+      glyphs: glyphs
+    )
+  }
+
+  /// Makes a choice on the first page.
+  mutating func choose(_ choice: Choice) {
+    _ = list.select(choice)
+    type(.enter)
+  }
+
+  @discardableResult
+  mutating func type(_ typed: Typed...) -> [SignInEffect] {
+    typed.flatMap { item -> [SignInEffect] in
+      switch item {
+      case .text(let text): text.flatMap { update(.key(.character($0))) }
+      case .key(let key): update(.key(key))
+      }
+    }
+  }
+}

@@ -103,12 +103,7 @@ struct MouseTests {
 
   @Test("In the sign-in form, clicks work on choices, fields and hints")
   func signIn() throws {
-    var form = SignIn(
-      databaseName: "team",
-      accounts: [SignIn.Account(uid: "ann", title: "ann, ann@example.org")],
-      allowsNobody: true,
-      size: Size(width: 80, height: 24)
-    )
+    var form = SignIn(["ann"])
     func click(_ text: String) throws -> [SignInEffect] {
       let place = try #require(form.view().position(of: text))
       return form.update(.key(.mouse(MouseEvent(kind: .press, position: place))))
@@ -120,9 +115,9 @@ struct MouseTests {
     #expect(try click("Make an account") == [])
     #expect(form.form?.kind == .signUp)
     _ = try click("Email")
-    for character in "ab" { _ = form.update(.key(.character(character))) }
+    form.type("ab")
     _ = try click("b\n")
-    _ = form.update(.key(.character("-")))
+    form.type("-")
     #expect(form.form?.text(.email) == "a-b")
     #expect(try click("back") == [])
     #expect(form.form == nil)

@@ -24,53 +24,28 @@ enum ScreenCatalog {
 
   static func named(_ name: String) -> Painting? { all.first { $0.name == name }?.paint }
 
-  // MARK: Signing in
-
   private static let signingIn: [(name: String, paint: Painting)] = [
-    ("sign-in-choices", { signIn(["ann", "bob"], $0, $1).view() }),
+    ("sign-in-choices", { SignIn(["ann", "bob"], size: $0, glyphs: $1).view() }),
     (
       "sign-up",
       { size, glyphs in
-        var form = signIn([], size, glyphs)
-        begin(.signUp, &form)
-        type(["Ann", "ann@example.org", "secret"], into: &form)
+        var form = SignIn(size: size, glyphs: glyphs)
+        form.choose(.signUp)
+        form.type("Ann", .tab, "ann@example.org", .tab, "secret")
         return form.view()
       }
     ),
     (
       "sign-in-refused",
       { size, glyphs in
-        var form = signIn([], size, glyphs)
-        begin(.signIn, &form)
-        type(["ann@example.org", "wrong"], into: &form)
-        _ = form.update(.key(.enter))
+        var form = SignIn(size: size, glyphs: glyphs)
+        form.choose(.signIn)
+        form.type("ann@example.org", .tab, "wrong", .enter)
         _ = form.update(.failed("The email address or the password is wrong."))
         return form.view()
       }
     ),
   ]
-
-  private static func signIn(_ accounts: [String], _ size: Size, _ glyphs: GlyphSet) -> SignIn {
-    SignIn(
-      databaseName: "team",
-      accounts: accounts.map { SignIn.Account(uid: $0, title: "\($0), \($0)@example.org") },
-      allowsNobody: true,
-      size: size,
-      glyphs: glyphs
-    )
-  }
-
-  private static func begin(_ choice: SignIn.Choice, _ form: inout SignIn) {
-    _ = form.list.select(choice)
-    _ = form.update(.key(.enter))
-  }
-
-  private static func type(_ fields: [String], into form: inout SignIn) {
-    for (number, text) in fields.enumerated() {
-      if number > 0 { _ = form.update(.key(.tab)) }
-      for character in text { _ = form.update(.key(.character(character))) }
-    }
-  }
 
   // MARK: What screens start from
 
