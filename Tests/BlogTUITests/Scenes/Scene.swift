@@ -9,6 +9,7 @@ import Testing
 ///     > jj Enter "some text" paste "a\nb"                keys, typed text and pastes
 ///     click ROW COLUMN, click TEXT, wheel up|down ROW COLUMN, size WxH, tick MILLISECONDS
 ///     feed LIST POSTS, post ID POST|gone, comments ID COMMENTS, failed ACTION, …    an event
+///     start plain, say COMMAND                           line mode, whose lines are the fact printed
 ///     set NAME VALUE                                     a setting is changed
 ///     expect TEXT, refuse TEXT                           what the screen shows, and does not
 ///     line TEXT                                          a row that begins with it

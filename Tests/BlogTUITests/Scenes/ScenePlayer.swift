@@ -9,6 +9,9 @@ struct ScenePlayer {
   private let size: Size
   private let glyphs: GlyphSet
   private var model: Model
+  /// The blog in line mode, if the scene is in it, and what it printed last.
+  private var plain: PlainBlog?
+  private var printed: [String] = []
   private var kept: ArraySlice<String> = []
   private var keptScreen: Screen?
   /// How much has been checked.
@@ -39,7 +42,8 @@ struct ScenePlayer {
   private func checkFact(_ line: String, at place: String) throws -> Bool {
     let form = /([a-z-]+) (!?[=~]|\^=)(?: (.*))?/.dotMatchesNewlines()
     guard let match = line.wholeMatch(of: form) else { return false }
-    guard let fact = SceneFacts(model: model).value(of: String(match.1)) else {
+    let name = String(match.1)
+    guard let fact = plainFact(name) ?? SceneFacts(model: model).value(of: name) else {
       throw SceneMistake("there is no fact \(match.1)")
     }
     let value = SceneWords.value(match.3.map { String($0) } ?? "")
@@ -51,6 +55,17 @@ struct ScenePlayer {
     default: #expect(!fact.contains(value), "\(place)")
     }
     return true
+  }
+
+  private func plainFact(_ name: String) -> String? {
+    guard let plain else { return nil }
+    switch name {
+    case "printed": return printed.isEmpty ? "none" : printed.joined(separator: " / ")
+    case "printed-count": return "\(printed.count)"
+    case "ready": return "\(plain.isReady)"
+    case "settled": return "\(plain.isSettled)"
+    default: return nil
+    }
   }
 
   private func checkScreen(_ line: String, at place: String) throws -> Bool {
@@ -137,6 +152,11 @@ struct ScenePlayer {
     case "keep":
       keptScreen = view(model)
       kept = try rows(try words.take("rows"))
+    case "start" where words == ["plain"]: plain = PlainBlog(me: Fixture.alice)
+    case "say":
+      let answer = plain?.run(words.joined(separator: " "), now: Fixture.now)
+      printed = answer?.lines ?? []
+      return answer?.effects ?? []
     case "start": model = try start(words)
     case "size": model.send(.key(.resize(try Self.size(words.take("a size")))))
     case "click":
@@ -169,7 +189,10 @@ struct ScenePlayer {
       let draft = CommentDraft(try words.take("a text"))
       model.session.writing.unsent.comments[post, default: []].append(draft)
     case "command": return model.send(.command(words.joined(separator: " ")))
-    default: return model.send(try event(verb, words))
+    default:
+      let event = try event(verb, words)
+      guard plain != nil, case .blog(let event) = event else { return model.send(event) }
+      printed = plain?.take(event) ?? []
     }
     return []
   }
