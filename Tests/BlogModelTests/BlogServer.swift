@@ -105,9 +105,8 @@ final class BlogServer: Sendable {
   }
 
   /// The blog as used by one signed-in user.
-  func signedInBlog(_ name: String) throws -> Blog {
-    let me = try Author(userName: name)
-    return Blog(database: try database(as: name), me: me, stars: .increment)
+  func signedInBlog(_ name: String, stars: StarMethod = .increment) throws -> Blog {
+    Blog(database: try database(as: name), me: try Author(userName: name), stars: stars)
   }
 
   /// The blog as followed by the screen of one signed-in user.
@@ -248,11 +247,17 @@ final class ScreenProbe: Sendable {
   /// Keeps only the latest events from then on, for tests of long lists.
   func keep(_ count: Int) { length.withLockedValue { $0 = count } }
 
+  /// What the latest event of a kind says.
+  private func latest<Value>(_ value: (BlogEvent) -> Value?) -> Value? {
+    for event in all.reversed() {
+      if let value = value(event) { return value }
+    }
+    return nil
+  }
+
   /// The list as last reported.
   func posts(_ feed: FeedKind) -> [Post]? {
-    all.reversed().lazy.compactMap { event in
-      if case .feed(feed, let posts) = event { posts } else { nil }
-    }.first
+    latest { if case .feed(feed, let posts) = $0 { posts } else { nil } }
   }
 
   /// The list each time it was reported.
@@ -267,31 +272,25 @@ final class ScreenProbe: Sendable {
 
   /// The extent of the list as last reported.
   func extent(_ feed: FeedKind) -> FeedExtent? {
-    all.reversed().lazy.compactMap { event in
-      if case .extent(feed, let extent) = event { extent } else { nil }
-    }.first
+    latest { if case .extent(feed, let extent) = $0 { extent } else { nil } }
   }
 
   /// The people present, as last reported.
   var people: [Presence]? {
-    all.reversed().lazy.compactMap { event in
-      if case .people(let people) = event { people } else { nil }
-    }.first
+    latest { if case .people(let people) = $0 { people } else { nil } }
   }
 
   /// What the people present read, as last reported: the titles, or a dash for the lists.
   var places: [String: String]? {
-    all.reversed().lazy.compactMap { event -> [String: String]? in
+    latest { event -> [String: String]? in
       guard case .reading(let places) = event else { return nil }
       return Dictionary(places.map { ($0.id, $0.post == nil ? "-" : $0.title ?? "?") }) { $1 }
-    }.first
+    }
   }
 
   /// The names of the users typing on a post, as last reported.
   func typists(_ post: PostID) -> [String]? {
-    all.reversed().lazy.compactMap { event in
-      if case .typing(post, let typists) = event { typists.map(\.person.name) } else { nil }
-    }.first
+    latest { if case .typing(post, let typists) = $0 { typists.map(\.person.name) } else { nil } }
   }
 
   /// All notices about other users' reactions to this user's content.
@@ -301,16 +300,12 @@ final class ScreenProbe: Sendable {
 
   /// The users that this user follows, as last reported.
   var followed: Set<String>? {
-    all.reversed().lazy.compactMap { event in
-      if case .ownLists(let lists) = event { lists.following } else { nil }
-    }.first
+    latest { if case .ownLists(let lists) = $0 { lists.following } else { nil } }
   }
 
   /// The list of notices, as last reported.
   var noticeEntries: [NoticeEntry]? {
-    all.reversed().lazy.compactMap { event in
-      if case .notices(let entries) = event { entries } else { nil }
-    }.first
+    latest { if case .notices(let entries) = $0 { entries } else { nil } }
   }
 
   /// The keys of the unread notices; nil before both the list and the read state are known.
@@ -321,16 +316,12 @@ final class ScreenProbe: Sendable {
 
   /// The read state, as last reported.
   var readState: ReadState? {
-    all.reversed().lazy.compactMap { event in
-      if case .readState(let state) = event { state } else { nil }
-    }.first
+    latest { if case .readState(let state) = $0 { state } else { nil } }
   }
 
   /// The newest comments on a post that is not open, as last reported.
   func latestComments(_ post: PostID) -> [BlogModel.Comment]? {
-    all.reversed().lazy.compactMap { event in
-      if case .latestComments(post, let comments) = event { comments } else { nil }
-    }.first
+    latest { if case .latestComments(post, let comments) = $0 { comments } else { nil } }
   }
 
   /// The number of unread comments on a post.
@@ -341,9 +332,7 @@ final class ScreenProbe: Sendable {
 
   /// The comments on an open post, as last reported.
   func comments(_ post: PostID) -> [BlogModel.Comment]? {
-    all.reversed().lazy.compactMap { event in
-      if case .comments(post, let comments) = event { comments } else { nil }
-    }.first
+    latest { if case .comments(post, let comments) = $0 { comments } else { nil } }
   }
 
   /// Waits until a condition holds, within a deadline.

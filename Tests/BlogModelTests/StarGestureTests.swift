@@ -56,8 +56,7 @@ struct StarGestureTests {
   private func screen(
     on server: BlogServer
   ) async throws -> (screen: ScreenProbe, post: PostID) {
-    let bob = Blog(database: try server.database(as: "bob"), me: try Author(userName: "bob"))
-    let id = try await bob.post(title: "t", body: "b")
+    let id = try await server.signedInBlog("bob").post(title: "t", body: "b")
     let database = try server.database(as: "alice")
     let alice = try server.screen("alice", on: database, stars: .increment)
     alice.blog.request(.follow(.recent))
@@ -75,8 +74,7 @@ struct StarGestureTests {
 
   @Test("takes a single write request, without reads or listeners")
   func request() async throws {
-    let rules = DatabaseServer.Rules.source(try StarIncrementTests.rules("blog.json"))
-    let server = try await BlogServer(rules: rules, isEmulator: true)
+    let server = try await BlogServer(shippedRules: "blog.json")
     let (alice, id) = try await screen(on: server)
     for isStarred in [true, false] {
       let before = try await server.requests()

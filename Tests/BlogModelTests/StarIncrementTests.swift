@@ -9,8 +9,8 @@ import Testing
 struct StarIncrementTests {
   /// A server with rules from `assets/rules` and a post by bob.
   private func server(_ rules: String = "blog.json") async throws -> (BlogServer, PostID) {
-    let server = try await BlogServer(rules: .source(try Self.rules(rules)), isEmulator: true)
-    let id = try await blog(server, "bob").post(title: "t", body: "b")
+    let server = try await BlogServer(shippedRules: rules)
+    let id = try await server.signedInBlog("bob").post(title: "t", body: "b")
     return (server, id)
   }
 
@@ -21,15 +21,6 @@ struct StarIncrementTests {
       contentsOf: package.appendingPathComponent("assets/rules/\(name)"),
       encoding: .utf8
     )
-  }
-
-  private func blog(
-    _ server: BlogServer,
-    _ name: String,
-    _ stars: StarMethod = .increment
-  ) throws -> Blog {
-    let me = try Author(userName: name)
-    return Blog(database: try server.database(as: name), me: me, stars: stars)
   }
 
   /// The post, provided that the blog has no faults.
@@ -44,12 +35,12 @@ struct StarIncrementTests {
   @Test("A star can be set and removed repeatedly and counts once")
   func setting() async throws {
     let (server, id) = try await server()
-    let alice = try blog(server, "alice")
+    let alice = try server.signedInBlog("alice")
     for isStarred in [true, true, false, false, true] {
       try await alice.perform(.star(id, isStarred))
       #expect(try await post(server, id).starCount == (isStarred ? 1 : 0))
     }
-    try await blog(server, "bob").perform(.star(id, true))
+    try await server.signedInBlog("bob").perform(.star(id, true))
     #expect(try await post(server, id).stars == ["alice", "bob"])
   }
 
@@ -60,7 +51,7 @@ struct StarIncrementTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for name in names {
         group.addTask {
-          let blog = try blog(server, name)
+          let blog = try server.signedInBlog(name)
           for turn in 0..<5 { try await blog.perform(.star(id, turn % 2 == 0)) }
         }
       }
@@ -74,8 +65,8 @@ struct StarIncrementTests {
   @Test("A star already given on another terminal is no failure, even if the owner is unknown")
   func twice() async throws {
     let (server, id) = try await server()
-    try await blog(server, "alice").perform(.star(id, true))
-    let alice = try blog(server, "alice")
+    try await server.signedInBlog("alice").perform(.star(id, true))
+    let alice = try server.signedInBlog("alice")
     for owner in ["bob", nil] {
       let error = await withCheckedContinuation { continuation in
         alice.star(true, on: id, owner: owner) { continuation.resume(returning: $0) }
@@ -109,8 +100,8 @@ struct StarIncrementTests {
   @Test("Starring a deleted post fails with notFound")
   func deleted() async throws {
     let (server, id) = try await server()
-    try await blog(server, "bob").perform(.deletePost(id))
-    let alice = try blog(server, "alice")
+    try await server.signedInBlog("bob").perform(.deletePost(id))
+    let alice = try server.signedInBlog("alice")
     await #expect(throws: BlogError.notFound(id)) { try await alice.perform(.star(id, true)) }
     let error = await withCheckedContinuation { continuation in
       alice.star(true, on: id, owner: "bob") { continuation.resume(returning: $0) }
@@ -122,7 +113,7 @@ struct StarIncrementTests {
   func drift() async throws {
     let (server, id) = try await server()
     try await server.administer(["posts/\(id)/stars/alice": true, "posts/\(id)/starCount": 1])
-    let alice = try blog(server, "alice")
+    let alice = try server.signedInBlog("alice")
     let error = await withCheckedContinuation { continuation in
       alice.star(true, on: id, owner: "bob") { continuation.resume(returning: $0) }
     }
@@ -134,12 +125,12 @@ struct StarIncrementTests {
   func transactions() async throws {
     let (strict, first) = try await server()
     await #expect(throws: DatabaseError.self) {
-      try await blog(strict, "alice", .transaction).perform(.star(first, true))
+      try await strict.signedInBlog("alice", stars: .transaction).perform(.star(first, true))
     }
     #expect(try await post(strict, first).starCount == 0)
     let (friendly, second) = try await server("blog-transactions.json")
-    try await blog(friendly, "alice", .transaction).perform(.star(second, true))
-    try await blog(friendly, "carol", .increment).perform(.star(second, true))
+    try await friendly.signedInBlog("alice", stars: .transaction).perform(.star(second, true))
+    try await friendly.signedInBlog("carol").perform(.star(second, true))
     #expect(try await post(friendly, second).starCount == 2)
   }
 
