@@ -34,7 +34,7 @@ struct SampleListTests {
     Empty title or text
       BlogTUITests/Goldens/Scenes/sample: Defect 10: the form stays open with its text if title or body is missing
     One key in both places, written at once
-      BlogModelTests/SampleParityTests: Layout: a post has one key at both paths, with uid, author, title, body and starCount
+      BlogModelTests/BlogTests: writes a post to both paths at once, with its author's name
     The post with its comments and a line to write one
       BlogTUITests/Goldens/Scenes/sample: A post shows its comments, oldest first, and a line to write one
     Comments that are changed and deleted
@@ -56,7 +56,7 @@ struct SampleListTests {
     Presence, which no sample has
       BlogModelTests/PeopleTests: A user is listed with a terminal until the connection ends
     1: the oldest hundred instead of the newest
-      BlogModelTests/SampleParityTests: Defect 1: the 101st post is shown because the list holds the newest posts
+      BlogModelTests/FollowedFeedTests: starts with the newest hundred posts and loads more near the end until the last
     2: the star is always an outline
       BlogTUITests/Goldens/Scenes/sample: Defect 2: the user's own star is filled, and those of others are not
     3: the star in the list does nothing
