@@ -11,7 +11,7 @@ struct SceneEffects {
     wanted = try SceneWords(text).all.map(\.text).split(separator: ";").map { group in
       var words = group
       if words == ["…"] { return nil }
-      if let kind = Self.kind(&words) { return kind }
+      if let kind = Self.kind(words) { return kind }
       let effect = try Self.effect(&words, in: model)
       guard words.isEmpty else { throw SceneMistake("\(group) says too much") }
       return { $0 == effect }
@@ -36,7 +36,7 @@ struct SceneEffects {
   }
 
   /// Effects of which only a part matters.
-  private static func kind(_ words: inout ArraySlice<String>) -> ((Effect) -> Bool)? {
+  private static func kind(_ words: ArraySlice<String>) -> ((Effect) -> Bool)? {
     switch Array(words) {
     case ["any"]: { _ in true }
     case ["write"]: { if case .write = $0 { true } else { false } }
