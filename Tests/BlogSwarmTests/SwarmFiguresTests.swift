@@ -1,6 +1,7 @@
 import BlogTUI
 import Foundation
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import HearthLab
@@ -47,11 +48,7 @@ struct SwarmFiguresTests {
   private static func check(_ actual: String, _ name: String) {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
       .appendingPathComponent("Goldens/\(name).txt")
-    if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
-      try? Data(actual.utf8).write(to: file)
-    }
-    let expected = (try? String(contentsOf: file, encoding: .utf8)) ?? "no such file"
-    #expect(actual == expected, "\(name)")
+    #expect(actual == GoldenFile.text(at: file.path, orWrite: actual), "\(name)")
   }
 
   @Test(

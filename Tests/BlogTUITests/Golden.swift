@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Screens stored as text files.
@@ -13,14 +14,10 @@ enum Golden {
     in name: String,
     at location: SourceLocation = #_sourceLocation
   ) {
-    let file = folder.appendingPathComponent(name)
-    if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
-      let folder = file.deletingLastPathComponent()
-      try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      try? Data(actual.utf8).write(to: file)
-      return
-    }
-    let expected = (try? String(contentsOf: file, encoding: .utf8)) ?? "no such file"
-    #expect(actual == expected, "\(file.lastPathComponent)", sourceLocation: location)
+    let expected = GoldenFile.text(
+      at: folder.appendingPathComponent(name).path,
+      orWrite: actual
+    )
+    #expect(actual == expected, "\(name)", sourceLocation: location)
   }
 }

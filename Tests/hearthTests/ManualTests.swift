@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEnd {
@@ -20,13 +21,8 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       let printed = try sandbox.run(arguments)
       #expect(printed.status == 0)
-      let file = URL(fileURLWithPath: Sandbox.package + "/assets/" + path)
-      if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
-        let folder = file.deletingLastPathComponent()
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data(printed.output.utf8).write(to: file)
-      }
-      let expected = try String(contentsOf: file, encoding: .utf8)
+      let file = Sandbox.package + "/assets/" + path
+      let expected = GoldenFile.text(at: file, orWrite: printed.output)
       #expect(printed.output == expected, "\(path) is stale: run the tests with UPDATE_GOLDENS=1")
     }
 

@@ -85,16 +85,8 @@ extension EndToEnd {
       #expect(
         letters[1].contains { $0.contains("A title without a text") && $0.contains("★    1") }
       )
-      try Self.compare(text, "screens-\(kind).txt")
-    }
-
-    private static func compare(_ text: String, _ name: String) throws {
-      let file = Sandbox.package + "/Tests/BlogTUITests/Ncurses/Goldens/" + name
-      if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
-        try text.write(toFile: file, atomically: true, encoding: .utf8)
-      }
-      let expected = (try? String(contentsOfFile: file, encoding: .utf8)) ?? "no such file"
-      #expect(text == expected, "\(name)")
+      let golden = Sandbox.package + "/Tests/BlogTUITests/Ncurses/Goldens/screens-\(kind).txt"
+      #expect(text == GoldenFile.text(at: golden, orWrite: text), "\(kind)")
     }
 
     /// Defines a terminal with direct colours, since few systems have its entry installed.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BlogTUI
@@ -11,21 +12,16 @@ struct AssetTests {
     .appendingPathComponent("assets")
 
   /// Compares a file with its expected content, or writes it if `UPDATE_GOLDENS` is 1.
-  private func check(_ text: String, _ path: String) throws {
-    let file = Self.assets.appendingPathComponent(path)
-    if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
-      let folder = file.deletingLastPathComponent()
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      try Data(text.utf8).write(to: file)
-    }
-    let expected = (try? String(contentsOf: file, encoding: .utf8)) ?? "no such file"
+  private func check(_ text: String, _ path: String) {
+    let file = Self.assets.appendingPathComponent(path).path
+    let expected = GoldenFile.text(at: file, orWrite: text)
     #expect(text == expected, "\(path) is stale: run the tests with UPDATE_GOLDENS=1")
   }
 
   @Test("Each built-in theme round-trips through its file", arguments: Theme.builtIn)
-  func themes(theme: Theme) throws {
+  func themes(theme: Theme) {
     let text = ThemeText.text(of: theme)
-    try check(text, "themes/\(theme.name).toml")
+    check(text, "themes/\(theme.name).toml")
     let file = (name: theme.name, source: "t", text: text)
     var problems: [ConfigurationProblem] = []
     let read = ThemeText.theme(of: file, problems: &problems)
@@ -34,7 +30,7 @@ struct AssetTests {
   }
 
   @Test("The table of contrasts names every pair of role and ground, each at least 4.5 to 1")
-  func contrasts() throws {
+  func contrasts() {
     func color(_ color: Color) -> UInt32? {
       guard case .rgb(let red, let green, let blue) = color else { return nil }
       return UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
@@ -63,13 +59,13 @@ struct AssetTests {
         lines.append(String(row.reversed().drop { $0 == " " }.reversed()))
       }
     }
-    try check(lines.joined(separator: "\n") + "\n", "themes/contrast.txt")
+    check(lines.joined(separator: "\n") + "\n", "themes/contrast.txt")
   }
 
   @Test("The example configuration contains the defaults")
-  func example() throws {
+  func example() {
     let text = ConfigurationText.text(of: Configuration())
-    try check(text, "config/config.toml")
+    check(text, "config/config.toml")
     #expect(ConfigurationReader(text: text, source: "c").result.problems == [])
   }
 

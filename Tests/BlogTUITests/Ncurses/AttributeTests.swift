@@ -62,7 +62,7 @@ extension NcursesTerminalTests {
       terminal.render(Screen(size: terminal.size))
       _ = pseudo.written()
     }
-    try Self.compare(text, "attributes-\(type).txt")
+    Golden.check(text, in: "../Ncurses/Goldens/attributes-\(type).txt")
   }
 
   /// Makes the terminal with direct colours known to ncurses, until `TERMINFO_DIRS` is unset.
@@ -76,18 +76,5 @@ extension NcursesTerminalTests {
     tic.waitUntilExit()
     try #require(tic.terminationStatus == 0)
     setenv("TERMINFO_DIRS", directory.path + "/terminfo:", 1)
-  }
-
-  /// Compares the text with a file in `Goldens`, or writes the file if `UPDATE_GOLDENS` is 1.
-  static func compare(_ text: String, _ name: String) throws {
-    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .appendingPathComponent("Goldens").appendingPathComponent(name)
-    if ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1" {
-      let folder = file.deletingLastPathComponent()
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      try Data(text.utf8).write(to: file)
-    }
-    let expected = (try? String(contentsOf: file, encoding: .utf8)) ?? "no such file"
-    #expect(text == expected, "\(name)")
   }
 }

@@ -28,7 +28,7 @@ extension NcursesTerminalTests {
         let same = zip(Self.kinds, drawn).filter { $0.1 == picture }.map(\.0)
         text += "=== \(same.joined(separator: ", "))\n\(picture)"
       }
-      try Self.compare(text, "Screens/\(name).txt")
+      Golden.check(text, in: "../Ncurses/Goldens/Screens/\(name).txt")
     }
   }
 
