@@ -78,9 +78,9 @@ struct BoundAction: Sendable {
   }
 
   let binding: KeyBinding<Action, Context>
-  let hint: Hint?
+  private(set) var hint: Hint?
   /// Returns why the action does not apply in the current state; nil if it does.
-  let disabledReason: Condition
+  private(set) var disabledReason: Condition = { _ in nil }
   /// What the action does if it applies.
   let perform: Change
 
@@ -91,21 +91,15 @@ struct BoundAction: Sendable {
   ///   - keys: The default keys; hints show the first.
   ///   - contexts: The contexts in which the action exists.
   ///   - help: The description.
-  ///   - hint: Its hint in the footer; nil for none.
-  ///   - disabledReason: Returns why it does not apply in the current state.
   ///   - perform: Changes the model, and returns what has to be done outside it.
   init(
     _ action: Action,
     keys: [KeySequence],
     in contexts: Set<Context>,
     help: SafeText,
-    hint: Hint? = nil,
-    unless disabledReason: @escaping Condition = { _ in nil },
     perform: @escaping Change
   ) {
     binding = KeyBinding(keys, action: action, in: contexts, help: help)
-    self.hint = hint
-    self.disabledReason = disabledReason
     self.perform = perform
   }
 
@@ -115,22 +109,26 @@ struct BoundAction: Sendable {
     keys: [KeySequence],
     in contexts: Set<Context>,
     help: SafeText,
-    hint: Hint? = nil,
-    unless disabledReason: @escaping Condition = { _ in nil },
     change: @escaping @Sendable (inout Model) -> Void
   ) {
-    self.init(
-      action,
-      keys: keys,
-      in: contexts,
-      help: help,
-      hint: hint,
-      unless: disabledReason,
-      perform: { model in
-        change(&model)
-        return []
-      }
-    )
+    self.init(action, keys: keys, in: contexts, help: help) { model -> [Effect] in
+      change(&model)
+      return []
+    }
+  }
+
+  /// The action with a hint in the footer.
+  func hint(_ text: SafeText, rank: Int) -> BoundAction {
+    var action = self
+    action.hint = Hint(text, rank: rank)
+    return action
+  }
+
+  /// The action where it does not apply for the reason that is returned; nil if it does.
+  func unless(_ reason: @escaping Condition) -> BoundAction {
+    var action = self
+    action.disabledReason = reason
+    return action
   }
 }
 
@@ -153,14 +151,9 @@ extension BoundAction {
   ) -> [BoundAction] {
     func bind(_ name: Action, to keys: [KeySequence], help: SafeText, motion: Motion) -> BoundAction
     {
-      BoundAction(
-        name,
-        keys: keys,
-        in: [context],
-        help: help,
-        hint: hints[motion],
-        perform: { move(&$0, motion) }
-      )
+      var action = BoundAction(name, keys: keys, in: [context], help: help) { move(&$0, motion) }
+      action.hint = hints[motion]
+      return action
     }
     return [
       bind(.next, to: ["j", "Down", "^N"], help: "down", motion: .down),

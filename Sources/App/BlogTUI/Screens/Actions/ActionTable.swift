@@ -57,6 +57,11 @@ extension Context: CaseIterable {
   )
 }
 
+extension Set<Context> {
+  /// The contexts in which posts are read.
+  static var reading: Set { [.list, .post] }
+}
+
 /// All actions.
 enum ActionTable {
   /// The declarations, in the order of the help page.

@@ -63,11 +63,10 @@ extension OwnCommand {
     BoundAction(
       Action(stringLiteral: name),
       keys: [],
-      in: ListActions.reading,
-      help: SafeText(untrusted: "own command: " + shell, limit: 100),
-      unless: { $0.noPostInViewReason },
-      perform: { $0.run(self) }
-    )
+      in: .reading,
+      help: SafeText(untrusted: "own command: " + shell, limit: 100)
+    ) { $0.run(self) }
+    .unless { $0.noPostInViewReason }
   }
 }
 
@@ -106,7 +105,7 @@ extension Model {
   /// the context.
   func declaration(of action: Action, in context: Context) -> BoundAction? {
     if let declaration = ActionTable.declaration(of: action, in: context) { return declaration }
-    guard ListActions.reading.contains(context) else { return nil }
+    guard Set.reading.contains(context) else { return nil }
     return session.configuration.commands.first { $0.name == action.name }?.declaration
   }
 

@@ -321,64 +321,28 @@ enum ChooserActions {
   private static let both: Set<Context> = [.chooser, .settings]
 
   static let all: [BoundAction] = [
-    BoundAction(
-      .back,
-      keys: ["Esc", "^C"],
-      in: [.chooser],
-      help: "back",
-      hint: .init("back", rank: 2),
-      change: { $0.chooser = nil }
-    ),
-    BoundAction(
-      .send,
-      keys: ["Enter"],
-      in: [.chooser],
-      help: "choose it",
-      hint: .init("choose", rank: 1),
-      perform: { $0.chooseItem() }
-    ),
-    BoundAction(
-      .previous,
-      keys: ["Up", "^P"],
-      in: both,
-      help: "up",
-      hint: .init("up", rank: 6),
-      change: { $0.chooser?.list.move(.up) }
-    ),
-    BoundAction(
-      .next,
-      keys: ["Down", "^N", "Tab"],
-      in: both,
-      help: "down",
-      hint: .init("down", rank: 5),
-      change: { $0.chooser?.list.move(.down) }
-    ),
-    BoundAction(
-      "page-up",
-      keys: ["PgUp"],
-      in: both,
-      help: "a page up",
-      change: { $0.chooser?.list.move(.pageUp) }
-    ),
-    BoundAction(
-      "page-down",
-      keys: ["PgDn"],
-      in: both,
-      help: "a page down",
-      change: { $0.chooser?.list.move(.pageDown) }
-    ),
-    BoundAction(
-      .copy,
-      keys: ["Alt-c"],
-      in: [.chooser],
-      help: "copy the link",
-      unless: { $0.chooser?.selectedLink == nil ? .nothingThere : nil },
-      perform: { model in
-        guard let link = model.chooser?.selectedLink else { return [] }
-        model.chooser = nil
-        model.session.message = .note("Copied")
-        return [.terminal(.copy(link))]
-      }
-    ),
+    BoundAction(.back, keys: ["Esc", "^C"], in: [.chooser], help: "back") { $0.chooser = nil }
+      .hint("back", rank: 2),
+    BoundAction(.send, keys: ["Enter"], in: [.chooser], help: "choose it") { $0.chooseItem() }
+      .hint("choose", rank: 1),
+    BoundAction(.previous, keys: ["Up", "^P"], in: both, help: "up") { $0.chooser?.list.move(.up) }
+      .hint("up", rank: 6),
+    BoundAction(.next, keys: ["Down", "^N", "Tab"], in: both, help: "down") {
+      $0.chooser?.list.move(.down)
+    }
+    .hint("down", rank: 5),
+    BoundAction("page-up", keys: ["PgUp"], in: both, help: "a page up") {
+      $0.chooser?.list.move(.pageUp)
+    },
+    BoundAction("page-down", keys: ["PgDn"], in: both, help: "a page down") {
+      $0.chooser?.list.move(.pageDown)
+    },
+    BoundAction(.copy, keys: ["Alt-c"], in: [.chooser], help: "copy the link") { model in
+      guard let link = model.chooser?.selectedLink else { return [] }
+      model.chooser = nil
+      model.session.message = .note("Copied")
+      return [.terminal(.copy(link))]
+    }
+    .unless { $0.chooser?.selectedLink == nil ? .nothingThere : nil },
   ]
 }

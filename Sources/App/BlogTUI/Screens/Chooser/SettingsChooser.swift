@@ -134,37 +134,27 @@ extension Settings {
 /// The actions of the settings.
 enum SettingsActions {
   static let all: [BoundAction] = [
-    BoundAction(
-      "next-value",
-      keys: ["Right"],
-      in: [.settings],
-      help: "the next value",
-      hint: .init("next value", rank: 1),
-      perform: { $0.tryValue(by: 1) }
-    ),
-    BoundAction(
-      "previous-value",
-      keys: ["Left"],
-      in: [.settings],
-      help: "the previous value",
-      hint: .init("previous value", rank: 4),
-      perform: { $0.tryValue(by: -1) }
-    ),
+    BoundAction("next-value", keys: ["Right"], in: [.settings], help: "the next value") {
+      $0.tryValue(by: 1)
+    }
+    .hint("next value", rank: 1),
+    BoundAction("previous-value", keys: ["Left"], in: [.settings], help: "the previous value") {
+      $0.tryValue(by: -1)
+    }
+    .hint("previous value", rank: 4),
     BoundAction(
       .send,
       keys: ["Enter", "^S"],
       in: [.settings],
-      help: "keep the change in the configuration file",
-      hint: .init("keep", rank: 2),
-      perform: { $0.keepTrial() }
-    ),
+      help: "keep the change in the configuration file"
+    ) { $0.keepTrial() }
+    .hint("keep", rank: 2),
     BoundAction(
       .back,
       keys: ["Esc", "^C"],
       in: [.settings],
-      help: "back; what was not kept is as before",
-      hint: .init("back", rank: 3),
-      perform: { $0.leaveSettings() }
-    ),
+      help: "back; what was not kept is as before"
+    ) { $0.leaveSettings() }
+    .hint("back", rank: 3),
   ]
 }

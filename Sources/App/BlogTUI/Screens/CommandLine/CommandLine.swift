@@ -304,54 +304,25 @@ extension String {
 /// The actions of the command line.
 enum CommandLineActions {
   static let all: [BoundAction] = [
-    BoundAction(
-      .send,
-      keys: ["Enter"],
-      in: [.command],
-      help: "do it",
-      hint: .init("do it", rank: 1),
-      perform: { $0.runCommandLine() }
-    ),
-    BoundAction(
-      "complete",
-      keys: ["Tab"],
-      in: [.command],
-      help: "complete",
-      hint: .init("complete", rank: 2),
-      change: { $0.commandLine?.complete(by: 1) }
-    ),
-    BoundAction(
-      "complete-backwards",
-      keys: ["S-Tab"],
-      in: [.command],
-      help: "complete, backwards",
-      change: { $0.commandLine?.complete(by: -1) }
-    ),
-    BoundAction(
-      .previous,
-      keys: ["Up", "^P"],
-      in: [.command],
-      help: "an earlier command",
-      change: { $0.recallCommand(by: -1) }
-    ),
-    BoundAction(
-      .next,
-      keys: ["Down", "^N"],
-      in: [.command],
-      help: "a later command",
-      change: { $0.recallCommand(by: 1) }
-    ),
-    BoundAction(
-      .back,
-      keys: ["Esc", "^C"],
-      in: [.command],
-      help: "back",
-      hint: .init("back", rank: 3),
-      change: { model in
-        if model.commandLine?.question != nil { model.keepName() }
-        model.commandLine = nil
-      }
-    ),
+    BoundAction(.send, keys: ["Enter"], in: [.command], help: "do it") { $0.runCommandLine() }
+      .hint("do it", rank: 1),
+    BoundAction("complete", keys: ["Tab"], in: [.command], help: "complete") {
+      $0.commandLine?.complete(by: 1)
+    }
+    .hint("complete", rank: 2),
+    BoundAction("complete-backwards", keys: ["S-Tab"], in: [.command], help: "complete, backwards")
+    { $0.commandLine?.complete(by: -1) },
+    BoundAction(.previous, keys: ["Up", "^P"], in: [.command], help: "an earlier command") {
+      $0.recallCommand(by: -1)
+    },
+    BoundAction(.next, keys: ["Down", "^N"], in: [.command], help: "a later command") {
+      $0.recallCommand(by: 1)
+    },
+    BoundAction(.back, keys: ["Esc", "^C"], in: [.command], help: "back") { model -> Void in
+      if model.commandLine?.question != nil { model.keepName() }
+      model.commandLine = nil
+    }
+    .hint("back", rank: 3),
   ]
 }
 

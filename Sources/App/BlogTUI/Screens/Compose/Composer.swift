@@ -219,29 +219,18 @@ extension Model {
 /// The actions of the form for a post.
 enum ComposeActions {
   static let all: [BoundAction] = [
-    BoundAction(
-      .send,
-      keys: ["^S", "^X"],
-      in: [.compose],
-      help: "post",
-      hint: .init("post", rank: 2),
-      perform: { $0.sendPost() }
-    ),
-    BoundAction(
-      "switch-field",
-      keys: ["Tab", "S-Tab"],
-      in: [.compose],
-      help: "title or text",
-      hint: .init("title/text", rank: 4),
-      change: { $0.composer?.switchField() }
-    ),
+    BoundAction(.send, keys: ["^S", "^X"], in: [.compose], help: "post") { $0.sendPost() }
+      .hint("post", rank: 2),
+    BoundAction("switch-field", keys: ["Tab", "S-Tab"], in: [.compose], help: "title or text") {
+      $0.composer?.switchField()
+    }
+    .hint("title/text", rank: 4),
     BoundAction(
       .back,
       keys: ["Esc", "^C"],
       in: [.compose],
-      help: "back; what was typed can be kept",
-      hint: .init("back", rank: 3),
-      change: { $0.leaveComposer() }
-    ),
+      help: "back; what was typed can be kept"
+    ) { $0.leaveComposer() }
+    .hint("back", rank: 3),
   ]
 }

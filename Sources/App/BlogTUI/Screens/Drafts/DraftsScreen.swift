@@ -100,46 +100,29 @@ enum DraftsActions {
       "drafts",
       keys: ["C"],
       in: [.list, .post, .notices],
-      help: "posts and comments that were not sent",
-      unless: { model in
-        model.session.writing.unsent.isEmpty ? .note("There are no drafts") : nil
-      },
-      change: { $0.openDrafts() }
-    ),
-    BoundAction(
-      .open,
-      keys: ["Enter", "l", "Right"],
-      in: [.drafts],
-      help: "go on writing",
-      hint: .init("go on", rank: 2),
-      unless: { $0.draftsScreen?.list.selection == nil ? .nothingThere : nil },
-      perform: { $0.openDraft() }
-    ),
-    BoundAction(
-      .delete,
-      keys: ["d"],
-      in: [.drafts],
-      help: "throw the draft away",
-      hint: .init("throw away", rank: 4),
-      unless: { $0.draftsScreen?.list.selection == nil ? .nothingThere : nil },
-      change: { $0.removeDraft() }
-    ),
-    BoundAction(
-      "undo",
-      keys: ["u"],
-      in: [.drafts],
-      help: "bring the last one back",
-      unless: { $0.draftsScreen?.removed.isEmpty == false ? nil : .note("Nothing to undo") },
-      change: { $0.restoreDraft() }
-    ),
-    BoundAction(
-      .back,
-      keys: ["q", "Esc", "h", "Left", "C", "^C"],
-      in: [.drafts],
-      help: "back",
-      hint: .init("back", rank: 3),
-      change: { $0.draftsScreen = nil }
-    ),
+      help: "posts and comments that were not sent"
+    ) { $0.openDrafts() }
+    .unless { model in
+      model.session.writing.unsent.isEmpty ? .note("There are no drafts") : nil
+    },
+    BoundAction(.open, keys: ["Enter", "l", "Right"], in: [.drafts], help: "go on writing") {
+      $0.openDraft()
+    }
+    .hint("go on", rank: 2)
+    .unless { $0.draftsScreen?.list.selection == nil ? .nothingThere : nil },
+    BoundAction(.delete, keys: ["d"], in: [.drafts], help: "throw the draft away") {
+      $0.removeDraft()
+    }
+    .hint("throw away", rank: 4)
+    .unless { $0.draftsScreen?.list.selection == nil ? .nothingThere : nil },
+    BoundAction("undo", keys: ["u"], in: [.drafts], help: "bring the last one back") {
+      $0.restoreDraft()
+    }
+    .unless { $0.draftsScreen?.removed.isEmpty == false ? nil : .note("Nothing to undo") },
+    BoundAction(.back, keys: ["q", "Esc", "h", "Left", "C", "^C"], in: [.drafts], help: "back") {
+      $0.draftsScreen = nil
+    }
+    .hint("back", rank: 3),
   ]
 }
 

@@ -114,95 +114,58 @@ enum InspectorActions {
   }
 
   static let all: [BoundAction] = [
-    BoundAction(
-      .open,
-      keys: ["Enter"],
-      in: [.inspector],
-      help: "details of the event",
-      hint: .init("details", rank: 3),
-      change: { $0.showSelectedWireEvent() }
-    ),
-    BoundAction(
-      "pause",
-      keys: ["p"],
-      in: [.inspector],
-      help: "pause or resume",
-      hint: .init("pause", rank: 4),
-      change: { $0.session.inspector.togglePause() }
-    ),
-    BoundAction(
-      "next-kind",
-      keys: ["f", "Tab"],
-      in: [.inspector],
-      help: "only one kind of events",
-      hint: .init("kind", rank: 5),
-      change: { $0.session.inspector.showNextKind() }
-    ),
-    BoundAction(
-      .search,
-      keys: ["/"],
-      in: [.inspector],
-      help: "only some paths",
-      hint: .init("path", rank: 6),
-      change: { $0.stack[InspectorScreen.self]?.isFiltering = true }
-    ),
+    BoundAction(.open, keys: ["Enter"], in: [.inspector], help: "details of the event") {
+      $0.showSelectedWireEvent()
+    }
+    .hint("details", rank: 3),
+    BoundAction("pause", keys: ["p"], in: [.inspector], help: "pause or resume") {
+      $0.session.inspector.togglePause()
+    }
+    .hint("pause", rank: 4),
+    BoundAction("next-kind", keys: ["f", "Tab"], in: [.inspector], help: "only one kind of events")
+    { $0.session.inspector.showNextKind() }
+    .hint("kind", rank: 5),
+    BoundAction(.search, keys: ["/"], in: [.inspector], help: "only some paths") {
+      $0.stack[InspectorScreen.self]?.isFiltering = true
+    }
+    .hint("path", rank: 6),
     BoundAction(
       "follow-write",
       keys: ["t"],
       in: [.inspector],
-      help: "only this write, from the key to its echo",
-      hint: .init("this write", rank: 7),
-      change: { $0.followSelectedWrite() }
-    ),
-    BoundAction(
-      "keepalives",
-      keys: ["a"],
-      in: [.inspector],
-      help: "show or hide keepalives",
-      change: { $0.session.inspector.toggleKeepalives() }
-    ),
-    BoundAction(
-      "clear",
-      keys: ["x"],
-      in: [.inspector],
-      help: "forget all events",
-      hint: .init("clear", rank: 9),
-      change: { $0.session.inspector.clear() }
-    ),
+      help: "only this write, from the key to its echo"
+    ) { $0.followSelectedWrite() }
+    .hint("this write", rank: 7),
+    BoundAction("keepalives", keys: ["a"], in: [.inspector], help: "show or hide keepalives") {
+      $0.session.inspector.toggleKeepalives()
+    },
+    BoundAction("clear", keys: ["x"], in: [.inspector], help: "forget all events") {
+      $0.session.inspector.clear()
+    }
+    .hint("clear", rank: 9),
     BoundAction(
       "save",
       keys: ["w"],
       in: [.inspector],
-      help: "write the events to a file of JSON lines",
-      hint: .init("save", rank: 8),
-      perform: { [.environment(.writeWire($0.session.inspector.lines, file: $0.wireFile))] }
-    ),
+      help: "write the events to a file of JSON lines"
+    ) { [.environment(.writeWire($0.session.inspector.lines, file: $0.wireFile))] }
+    .hint("save", rank: 8),
     BoundAction(
       .back,
       keys: ["q", "Esc", "^C"],
       in: [.inspector],
-      help: "everything again, or back",
-      hint: .init("back", rank: 2),
-      perform: { $0.leaveInspector() }
-    ),
-    BoundAction(
-      .send,
-      keys: ["Enter"],
-      in: [.filter],
-      help: "keep what fits",
-      hint: .init("keep", rank: 1),
-      change: { $0.stack[InspectorScreen.self]?.isFiltering = false }
-    ),
-    BoundAction(
-      .back,
-      keys: ["Esc", "^C"],
-      in: [.filter],
-      help: "show all paths",
-      hint: .init("all", rank: 2),
-      change: { model in
-        model.stack[InspectorScreen.self]?.isFiltering = false
-        model.session.inspector.clearFilter()
-      }
-    ),
+      help: "everything again, or back"
+    ) { $0.leaveInspector() }
+    .hint("back", rank: 2),
+    BoundAction(.send, keys: ["Enter"], in: [.filter], help: "keep what fits") {
+      $0.stack[InspectorScreen.self]?.isFiltering = false
+    }
+    .hint("keep", rank: 1),
+    BoundAction(.back, keys: ["Esc", "^C"], in: [.filter], help: "show all paths") {
+      model -> Void in
+      model.stack[InspectorScreen.self]?.isFiltering = false
+      model.session.inspector.clearFilter()
+    }
+    .hint("all", rank: 2),
   ]
 }

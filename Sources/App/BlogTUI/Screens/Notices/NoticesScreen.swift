@@ -165,49 +165,31 @@ enum NoticesActions {
       .notices,
       keys: ["F3"],
       in: [.list, .post, .drafts],
-      help: "what others did: comments, answers, stars, your name",
-      change: { $0.openNotices() }
-    ),
+      help: "what others did: comments, answers, stars, your name"
+    ) { $0.openNotices() },
     BoundAction(
       .open,
       keys: ["Enter", "l", "Right"],
       in: [.notices],
-      help: "open the post, at the comment",
-      hint: .init("open", rank: 2),
-      unless: { $0.noticesScreen?.list.selection == nil ? .nothingThere : nil },
-      perform: { $0.openNotice() }
-    ),
-    BoundAction(
-      "toggle-read",
-      keys: ["m"],
-      in: [.notices],
-      help: "mark as read",
-      hint: .init("read", rank: 4),
-      perform: { $0.markNoticeRead() }
-    ),
-    BoundAction(
-      "mark-all-read",
-      keys: ["M"],
-      in: [.notices],
-      help: "mark all as read",
-      hint: .init("all read", rank: 5),
-      perform: { $0.markNoticesRead() }
-    ),
-    BoundAction(
-      "clear-notices",
-      keys: ["D"],
-      in: [.notices],
-      help: "clear the list",
-      unless: { $0.noticesScreen?.list.selection == nil ? .nothingThere : nil },
-      perform: { $0.clearNotices() }
-    ),
-    BoundAction(
-      .back,
-      keys: ["q", "Esc", "h", "Left", "F3", "^C"],
-      in: [.notices],
-      help: "back",
-      hint: .init("back", rank: 3),
-      change: { $0.noticesScreen = nil }
-    ),
+      help: "open the post, at the comment"
+    ) { $0.openNotice() }
+    .hint("open", rank: 2)
+    .unless { $0.noticesScreen?.list.selection == nil ? .nothingThere : nil },
+    BoundAction("toggle-read", keys: ["m"], in: [.notices], help: "mark as read") {
+      $0.markNoticeRead()
+    }
+    .hint("read", rank: 4),
+    BoundAction("mark-all-read", keys: ["M"], in: [.notices], help: "mark all as read") {
+      $0.markNoticesRead()
+    }
+    .hint("all read", rank: 5),
+    BoundAction("clear-notices", keys: ["D"], in: [.notices], help: "clear the list") {
+      $0.clearNotices()
+    }
+    .unless { $0.noticesScreen?.list.selection == nil ? .nothingThere : nil },
+    BoundAction(.back, keys: ["q", "Esc", "h", "Left", "F3", "^C"], in: [.notices], help: "back") {
+      $0.noticesScreen = nil
+    }
+    .hint("back", rank: 3),
   ]
 }

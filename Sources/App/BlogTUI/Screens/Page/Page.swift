@@ -319,56 +319,33 @@ enum PageActions {
   }
 
   static let all: [BoundAction] = [
-    BoundAction(
-      .search,
-      keys: ["/"],
-      in: [.help],
-      help: "search this page",
-      hint: .init("search", rank: 3),
-      change: { $0.beginPageSearch() }
-    ),
-    BoundAction(
-      .allKeys,
-      keys: ["Enter"],
-      in: [.help],
-      help: "all keys and commands",
-      hint: .init("all keys", rank: 2),
-      unless: { $0.showsFewKeys ? nil : .nothingThere },
-      change: { $0.showAllKeys() }
-    ),
-    BoundAction(
-      .back,
-      keys: ["?", "q", "Esc", "F1", "^C"],
-      in: [.help],
-      help: "back",
-      hint: .init("back", rank: 1),
-      change: { model in
-        if model.help?.field.isEmpty == false {
-          model.searchPage(for: "")
-        } else {
-          model.help = nil
-        }
-      }
-    ),
-    BoundAction(
-      .send,
-      keys: ["Enter", "^S"],
-      in: [.find],
-      help: "keep what fits",
-      hint: .init("keep", rank: 1),
-      change: { $0.help?.isSearching = false }
-    ),
-    BoundAction(
-      .back,
-      keys: ["Esc", "^C"],
-      in: [.find],
-      help: "show the whole page",
-      hint: .init("all", rank: 2),
-      change: { model in
-        model.help?.isSearching = false
+    BoundAction(.search, keys: ["/"], in: [.help], help: "search this page") {
+      $0.beginPageSearch()
+    }
+    .hint("search", rank: 3),
+    BoundAction(.allKeys, keys: ["Enter"], in: [.help], help: "all keys and commands") {
+      $0.showAllKeys()
+    }
+    .hint("all keys", rank: 2)
+    .unless { $0.showsFewKeys ? nil : .nothingThere },
+    BoundAction(.back, keys: ["?", "q", "Esc", "F1", "^C"], in: [.help], help: "back") { model in
+      if model.help?.field.isEmpty == false {
         model.searchPage(for: "")
+      } else {
+        model.help = nil
       }
-    ),
+    }
+    .hint("back", rank: 1),
+    BoundAction(.send, keys: ["Enter", "^S"], in: [.find], help: "keep what fits") {
+      $0.help?.isSearching = false
+    }
+    .hint("keep", rank: 1),
+    BoundAction(.back, keys: ["Esc", "^C"], in: [.find], help: "show the whole page") {
+      model -> Void in
+      model.help?.isSearching = false
+      model.searchPage(for: "")
+    }
+    .hint("all", rank: 2),
   ]
 }
 

@@ -322,110 +322,81 @@ enum PostActions {
       .comment,
       keys: ["c", "i", "Enter", "Tab"],
       in: [.post],
-      help: "comment; on a deleted post, go on with the last draft",
-      hint: .init("comment", rank: 3),
-      unless: { $0.isCommentingPossible ? nil : Model.goneReason },
-      perform: { $0.beginComment() }
-    ),
-    BoundAction(
-      "answer",
-      keys: ["r"],
-      in: [.post],
-      help: "answer the selected comment",
-      hint: .init("answer", rank: 8),
-      unless: { $0.openPost?.isGone == true ? Model.goneReason : nil },
-      change: { $0.beginAnswer() }
-    ),
+      help: "comment; on a deleted post, go on with the last draft"
+    ) { $0.beginComment() }
+    .hint("comment", rank: 3)
+    .unless { $0.isCommentingPossible ? nil : Model.goneReason },
+    BoundAction("answer", keys: ["r"], in: [.post], help: "answer the selected comment") {
+      $0.beginAnswer()
+    }
+    .hint("answer", rank: 8)
+    .unless { $0.openPost?.isGone == true ? Model.goneReason : nil },
     BoundAction(
       "fold",
       keys: ["z"],
       in: [.post],
-      help: "hide or show the answers to the selected comment",
-      perform: { model in
-        if model.openPost?.toggleFold() != true {
-          model.session.message = .note("No answers here: select a comment that has some")
-        }
-        return []
+      help: "hide or show the answers to the selected comment"
+    ) { model -> Void in
+      if model.openPost?.toggleFold() != true {
+        model.session.message = .note("No answers here: select a comment that has some")
       }
-    ),
-    BoundAction(
-      "fold-all",
-      keys: ["Z"],
-      in: [.post],
-      help: "hide or show all answers",
-      perform: { model in
-        if model.openPost?.toggleFolds() != true {
-          model.session.message = .note("No comment here has answers")
-        }
-        return []
+    },
+    BoundAction("fold-all", keys: ["Z"], in: [.post], help: "hide or show all answers") {
+      model -> Void in
+      if model.openPost?.toggleFolds() != true {
+        model.session.message = .note("No comment here has answers")
       }
-    ),
+    },
     BoundAction(
       "earlier",
       keys: ["<"],
       in: [.post],
-      help: "show more of many comments: those before the first",
-      unless: { $0.openPost?.comments.hasEarlier == true ? nil : .note("All comments are here") },
-      perform: { model in
-        model.session.message = .note("Loading earlier comments")
-        return model.openPost.map { [.request(.showEarlierComments($0.id))] } ?? []
-      }
-    ),
+      help: "show more of many comments: those before the first"
+    ) { model in
+      model.session.message = .note("Loading earlier comments")
+      return model.openPost.map { [.request(.showEarlierComments($0.id))] } ?? []
+    }
+    .unless { $0.openPost?.comments.hasEarlier == true ? nil : .note("All comments are here") },
     BoundAction(
       "raw",
       keys: ["R"],
-      in: ListActions.reading,
-      help: "texts as they were written, or with their markup",
-      change: { model in
-        model.session.reading.showsSource.toggle()
-        model.relayout()
-        let isRaw = model.session.reading.showsSource
-        model.session.message = .note(
-          isRaw ? "Texts are shown as they were written" : "Texts are shown with their markup"
-        )
-      }
-    ),
+      in: .reading,
+      help: "texts as they were written, or with their markup"
+    ) { model -> Void in
+      model.session.reading.showsSource.toggle()
+      model.relayout()
+      let isRaw = model.session.reading.showsSource
+      model.session.message = .note(
+        isRaw ? "Texts are shown as they were written" : "Texts are shown with their markup"
+      )
+    },
     BoundAction(
       .back,
       keys: ["q", "Esc", "h", "Left", "^C"],
       in: [.post],
-      help: "back to the list",
-      hint: .init("back", rank: 2),
-      perform: { $0.closePost() }
-    ),
+      help: "back to the list"
+    ) { $0.closePost() }
+    .hint("back", rank: 2),
   ]
 }
 
 /// The actions of the comment line.
 enum CommentActions {
   static let all: [BoundAction] = [
-    BoundAction(
-      "new-line",
-      keys: ["Alt-Enter", "^J"],
-      in: [.comment],
-      help: "a new line",
-      hint: .init("new line", rank: 4),
-      change: { model in
-        _ = model.openPost?.line.field.handle(.enter)
-        model.relayout()
-      }
-    ),
-    BoundAction(
-      .send,
-      keys: ["Enter", "^S", "^X"],
-      in: [.comment],
-      help: "send the comment",
-      hint: .init("send", rank: 2),
-      unless: { $0.reasonAgainstComment },
-      perform: { $0.sendComment() }
-    ),
-    BoundAction(
-      .back,
-      keys: ["Esc", "^C", "Tab"],
-      in: [.comment],
-      help: "back; the text stays",
-      hint: .init("back, the text stays", rank: 3),
-      perform: { $0.leaveComment() }
-    ),
+    BoundAction("new-line", keys: ["Alt-Enter", "^J"], in: [.comment], help: "a new line") {
+      model -> Void in
+      _ = model.openPost?.line.field.handle(.enter)
+      model.relayout()
+    }
+    .hint("new line", rank: 4),
+    BoundAction(.send, keys: ["Enter", "^S", "^X"], in: [.comment], help: "send the comment") {
+      $0.sendComment()
+    }
+    .hint("send", rank: 2)
+    .unless { $0.reasonAgainstComment },
+    BoundAction(.back, keys: ["Esc", "^C", "Tab"], in: [.comment], help: "back; the text stays") {
+      $0.leaveComment()
+    }
+    .hint("back, the text stays", rank: 3),
   ]
 }

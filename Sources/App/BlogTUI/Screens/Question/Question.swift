@@ -120,44 +120,27 @@ extension Model {
 /// The actions of a question.
 enum QuestionActions {
   static let all: [BoundAction] = [
-    BoundAction(
-      .send,
-      keys: ["Enter"],
-      in: [.confirm],
-      help: "the answer in brackets",
-      hint: .init("answer", rank: 1),
-      perform: { $0.give($0.answer) }
-    ),
-    BoundAction(
-      .next,
-      keys: ["Tab", "Right", "l"],
-      in: [.confirm],
-      help: "the next answer",
-      hint: .init("next", rank: 2),
-      change: { $0.moveAnswer(by: 1) }
-    ),
+    BoundAction(.send, keys: ["Enter"], in: [.confirm], help: "the answer in brackets") {
+      $0.give($0.answer)
+    }
+    .hint("answer", rank: 1),
+    BoundAction(.next, keys: ["Tab", "Right", "l"], in: [.confirm], help: "the next answer") {
+      $0.moveAnswer(by: 1)
+    }
+    .hint("next", rank: 2),
     BoundAction(
       .previous,
       keys: ["S-Tab", "Left", "h"],
       in: [.confirm],
-      help: "the previous answer",
-      change: { $0.moveAnswer(by: -1) }
-    ),
-    BoundAction(
-      .yes,
-      keys: ["y"],
-      in: [.confirm],
-      help: "yes",
-      hint: .init("yes", rank: 3),
-      perform: { $0.give($0.question?.answers.dropFirst().first ?? .cancel) }
-    ),
-    BoundAction(
-      .no,
-      keys: ["n"],
-      in: [.confirm],
-      help: "no; any other key changes nothing",
-      hint: .init("no", rank: 4),
-      perform: { $0.give($0.question?.answers.dropFirst(2).first ?? .cancel) }
-    ),
+      help: "the previous answer"
+    ) { $0.moveAnswer(by: -1) },
+    BoundAction(.yes, keys: ["y"], in: [.confirm], help: "yes") {
+      $0.give($0.question?.answers.dropFirst().first ?? .cancel)
+    }
+    .hint("yes", rank: 3),
+    BoundAction(.no, keys: ["n"], in: [.confirm], help: "no; any other key changes nothing") {
+      $0.give($0.question?.answers.dropFirst(2).first ?? .cancel)
+    }
+    .hint("no", rank: 4),
   ]
 }
