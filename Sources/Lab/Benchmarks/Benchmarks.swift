@@ -20,37 +20,31 @@ struct Benchmarks: ParsableCommand {
       """
   )
 
-  @Option(
-    help: ArgumentHelp("Run those whose names contain this text; repeatable.", valueName: "text")
-  )
+  @Option(help: .init("Run those whose names contain this text; repeatable.", valueName: "text"))
   var filter: [String] = []
 
-  @Option(help: ArgumentHelp("Passes of each, of which the median is printed.", valueName: "n"))
+  @Option(help: .init("Passes of each, of which the median is printed.", valueName: "n"))
   var passes = 5
 
   @Flag(help: "Print the names only.")
   var list = false
 
-  @Option(
-    help: ArgumentHelp("The server under test; by default the one beside this.", valueName: "path")
-  )
+  @Option(help: .init("The server under test; by default the one beside this.", valueName: "path"))
   var hearth: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "A folder on the disk that is to be measured; by default the one of this program.",
       valueName: "path"
     )
   )
   var folder: String?
 
-  @Option(
-    help: ArgumentHelp("Rules of the blog; by default those of the sources.", valueName: "file")
-  )
+  @Option(help: .init("Rules of the blog; by default those of the sources.", valueName: "file"))
   var rules = "assets/rules/blog-transactions.json"
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Do the work of an area once, for callgrind to count its instructions.",
       valueName: "area"
     )

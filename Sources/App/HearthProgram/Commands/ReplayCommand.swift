@@ -24,17 +24,13 @@ struct ReplayCommand: AsyncParsableCommand {
   @Flag(help: "Print all its screens as text, each once.")
   var golden = false
 
-  @Option(
-    help: ArgumentHelp("Write it as an asciicast (version 2) to this file.", valueName: "out.cast")
-  )
+  @Option(help: .init("Write it as an asciicast (version 2) to this file.", valueName: "out.cast"))
   var cast: String?
 
   @Flag(help: "Print a script that does the same again; hearth --script plays it.")
   var script = false
 
-  @Option(
-    help: ArgumentHelp("The longest pause of an asciicast, 0 for none.", valueName: "seconds")
-  )
+  @Option(help: .init("The longest pause of an asciicast, 0 for none.", valueName: "seconds"))
   var idle = 2.0
 
   @MainActor

@@ -7,66 +7,48 @@ import RealtimeServer
 
 /// The options that every command takes.
 struct CommonOptions: ParsableArguments {
-  @Flag(name: .long, help: "Print JSON, one value a line.")
+  @Flag(help: "Print JSON, one value a line.")
   var json = false
 
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Who you are; by default, the user of this system.", valueName: "name")
-  )
+  @Option(help: .init("Who you are; by default, the user of this system.", valueName: "name"))
   var user: String?
 
   @Option(
-    name: .long,
-    help: ArgumentHelp("The directory of the shared local database.", valueName: "dir"),
+    help: .init("The directory of the shared local database.", valueName: "dir"),
     completion: .directory
   )
   var dataDir: String?
 
-  @Option(
-    name: .long,
-    help: ArgumentHelp("The socket of the local server.", valueName: "path"),
-    completion: .file()
-  )
+  @Option(help: .init("The socket of the local server.", valueName: "path"), completion: .file())
   var socket: String?
 
-  @Flag(name: .long, help: "Use a local database that keeps nothing when the last terminal leaves.")
+  @Flag(help: "Use a local database that keeps nothing when the last terminal leaves.")
   var ephemeral = false
 
   @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "Another database, such as http://127.0.0.1:9000?ns=hearth.",
-      valueName: "url"
-    )
+    help: .init("Another database, such as http://127.0.0.1:9000?ns=hearth.", valueName: "url")
   )
   var database: String?
 
   @Option(
-    name: .long,
-    help: ArgumentHelp("Another database, by the name of its profile.", valueName: "name"),
+    help: .init("Another database, by the name of its profile.", valueName: "name"),
     completion: .profiles
   )
   var profile: String?
 
   @Option(
-    name: .long,
-    help: ArgumentHelp(
+    help: .init(
       "Which signed-in account of another database to use (see hearth accounts).",
       valueName: "name"
     )
   )
   var account: String?
 
-  @Option(
-    name: .long,
-    help: ArgumentHelp("The API key of the database's project, if it has one.", valueName: "key")
-  )
+  @Option(help: .init("The API key of the database's project, if it has one.", valueName: "key"))
   var apiKey: String?
 
   @Option(
-    name: .long,
-    help: ArgumentHelp(
+    help: .init(
       "A PEM file of certificates to trust instead of those of the system.",
       valueName: "path"
     ),
@@ -74,7 +56,7 @@ struct CommonOptions: ParsableArguments {
   )
   var caFile: String?
 
-  @Option(name: .long, help: ArgumentHelp("How long a command may take.", valueName: "seconds"))
+  @Option(help: .init("How long a command may take.", valueName: "seconds"))
   var timeout: Double = 10
 
   /// Checks the time, and fills in options that were not given from the profile.
@@ -144,8 +126,7 @@ struct CommonOptions: ParsableArguments {
 /// A storage that servers share, in place of a data directory.
 struct StoreChoice: ParsableArguments {
   @Option(
-    name: .long,
-    help: ArgumentHelp(
+    help: .init(
       "The PostgreSQL that has the databases, instead of a data directory: postgres://HOST/NAME.",
       valueName: "url"
     )
@@ -202,7 +183,7 @@ extension DatabaseName {
 /// The database of a data directory that a command works on.
 struct DatabaseChoice: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "A database of the data directory, by its name; by default, the one of the blog.",
       valueName: "name"
     ),
@@ -264,7 +245,7 @@ struct StarOptions: ParsableArguments {
   }
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       """
       How a star is written: increment, one update that the rules of the server check; transaction, for \
       servers without such rules; auto takes increment at a local socket and where you are signed in.

@@ -201,7 +201,7 @@ struct LogOptions: ParsableArguments {
   var logFormat = LogFormat.text
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Begin a new log file after this many bytes; \(LogFile.keptFiles) old ones are kept.",
       valueName: "bytes"
     )

@@ -16,10 +16,7 @@ struct Doctor: AsyncParsableCommand {
       """
   )
 
-  @Option(
-    name: .long,
-    help: ArgumentHelp("The port that hearth serve --port would use.", valueName: "n")
-  )
+  @Option(help: .init("The port that hearth serve --port would use.", valueName: "n"))
   var port = defaultPort
 
   @OptionGroup var options: CommonOptions

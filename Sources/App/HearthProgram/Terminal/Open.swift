@@ -18,8 +18,7 @@ struct Open: AsyncParsableCommand {
   @OptionGroup(title: "Screen") var screen: ScreenOptions
 
   @Option(
-    name: .long,
-    help: ArgumentHelp(
+    help: .init(
       "Log to this file instead of hearth.log in the state directory.",
       valueName: "file"
     ),
@@ -28,11 +27,7 @@ struct Open: AsyncParsableCommand {
   var log: String?
 
   @Option(
-    help: ArgumentHelp(
-      "What the screen calls the database.",
-      valueName: "text",
-      visibility: .hidden
-    )
+    help: .init("What the screen calls the database.", valueName: "text", visibility: .hidden)
   )
   var databaseName: String?
 

@@ -250,7 +250,7 @@ struct ReportCommand: AsyncParsableCommand {
   )
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Write it to this file instead of a new one in the state directory.",
       valueName: "file"
     ),

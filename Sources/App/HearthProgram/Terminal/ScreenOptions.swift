@@ -3,35 +3,29 @@ import BlogTUI
 
 /// The options of the screen; each overrides the environment and the configuration file.
 struct ScreenOptions: ParsableArguments {
-  @Option(
-    name: .long,
-    help: ArgumentHelp("Use another configuration file.", valueName: "file"),
-    completion: .file()
-  )
+  @Option(help: .init("Use another configuration file.", valueName: "file"), completion: .file())
   var config: String?
 
   @Option(
-    name: .long,
-    help: ArgumentHelp("The colours: --list-themes shows which.", valueName: "name"),
+    help: .init("The colours: --list-themes shows which.", valueName: "name"),
     completion: .themes
   )
   var theme: String?
 
-  @Option(name: .long, help: "Use colours: auto, always or never.")
+  @Option(help: "Use colours: auto, always or never.")
   var color: ColorChoice?
 
-  @Flag(name: .long, inversion: .prefixedNo, help: "Use the mouse, or leave it to the terminal.")
+  @Flag(inversion: .prefixedNo, help: "Use the mouse, or leave it to the terminal.")
   var mouse: Bool?
 
-  @Flag(name: .long, help: "Draw with ASCII characters only.")
+  @Flag(help: "Draw with ASCII characters only.")
   var ascii = false
 
-  @Flag(name: .long, help: "Print lines instead of screens, and read commands; for screen readers.")
+  @Flag(help: "Print lines instead of screens, and read commands; for screen readers.")
   var plain = false
 
   @Option(
-    name: .long,
-    help: ArgumentHelp(
+    help: .init(
       "Run a script, on a blog of its own with a clock that stands still.",
       valueName: "file"
     ),
@@ -39,30 +33,19 @@ struct ScreenOptions: ParsableArguments {
   )
   var script: String?
 
-  @Flag(name: .long, help: "Show the script on this terminal while it runs; q ends it.")
+  @Flag(help: "Show the script on this terminal while it runs; q ends it.")
   var show = false
 
   @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "How to print the result of a script: text, tap or junit.",
-      valueName: "format"
-    )
+    help: .init("How to print the result of a script: text, tap or junit.", valueName: "format")
   )
   var results = ScriptResult.Format.text
 
-  @Option(
-    name: .long,
-    help: ArgumentHelp(
-      "The pause before each key of a shown script; 0 for none.",
-      valueName: "ms"
-    )
-  )
+  @Option(help: .init("The pause before each key of a shown script; 0 for none.", valueName: "ms"))
   var pace: Int64 = 60
 
   @Option(
-    name: .long,
-    help: ArgumentHelp(
+    help: .init(
       "Record everything this terminal sees, for hearth replay; no passwords, no tokens.",
       valueName: "file"
     ),
@@ -70,19 +53,16 @@ struct ScreenOptions: ParsableArguments {
   )
   var record: String?
 
-  @Option(
-    name: .long,
-    help: ArgumentHelp("The maximum size of a recording, in megabytes.", valueName: "n")
-  )
+  @Option(help: .init("The maximum size of a recording, in megabytes.", valueName: "n"))
   var recordLimit = 64
 
-  @Flag(name: .long, help: "Print the names of all themes.")
+  @Flag(help: "Print the names of all themes.")
   var listThemes = false
 
-  @Flag(name: .long, help: "Print the settings in effect, and where each comes from.")
+  @Flag(help: "Print the settings in effect, and where each comes from.")
   var printConfig = false
 
-  @Flag(name: .long, help: "Print details for a bug report; none of them is secret.")
+  @Flag(help: "Print details for a bug report; none of them is secret.")
   var debugInfo = false
 
   func validate() throws {

@@ -99,19 +99,16 @@ extension ProfileCommand {
     @Argument(help: "Its name: \(Profile.rule).", transform: DashedWord.restore)
     var name: String
 
-    @Option(help: ArgumentHelp("The URL of the database.", valueName: "url"))
+    @Option(help: .init("The URL of the database.", valueName: "url"))
     var database: String
 
     @Option(
-      help: ArgumentHelp(
-        "The API key of the project; the hosted service needs it.",
-        valueName: "key"
-      )
+      help: .init("The API key of the project; the hosted service needs it.", valueName: "key")
     )
     var apiKey: String?
 
     @Option(
-      help: ArgumentHelp(
+      help: .init(
         "A PEM file of certificates to trust instead of those of the system.",
         valueName: "path"
       ),
@@ -144,7 +141,7 @@ extension ProfileCommand {
       abstract: "Print the profiles, one a line."
     )
 
-    @Flag(name: .long, help: "Print JSON, one value a line.")
+    @Flag(help: "Print JSON, one value a line.")
     var json = false
 
     func run() throws {
@@ -166,7 +163,7 @@ extension ProfileCommand {
     @Argument(help: "Its name.", completion: .profiles, transform: DashedWord.restore)
     var name: String
 
-    @Flag(name: .long, help: "Print JSON.")
+    @Flag(help: "Print JSON.")
     var json = false
 
     func run() throws {

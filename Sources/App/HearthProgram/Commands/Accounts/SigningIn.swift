@@ -14,12 +14,10 @@ struct SignInCommand: AsyncParsableCommand {
       """
   )
 
-  @Option(help: ArgumentHelp("The email address of the account.", valueName: "address"))
+  @Option(help: .init("The email address of the account.", valueName: "address"))
   var email: String
 
-  @Option(
-    help: ArgumentHelp("The user name in the blog, where the account has none.", valueName: "name")
-  )
+  @Option(help: .init("The user name in the blog, where the account has none.", valueName: "name"))
   var name: String?
 
   @Flag(help: "Read the password from the first line of stdin.")
@@ -52,10 +50,10 @@ struct SignUpCommand: AsyncParsableCommand {
     abstract: "Make an account at a database elsewhere, and sign in to it."
   )
 
-  @Option(help: ArgumentHelp("The email address of the account.", valueName: "address"))
+  @Option(help: .init("The email address of the account.", valueName: "address"))
   var email: String
 
-  @Option(help: ArgumentHelp("The user name in the blog.", valueName: "name"))
+  @Option(help: .init("The user name in the blog.", valueName: "name"))
   var name: String
 
   @Flag(help: "Read the password from the first line of stdin.")
@@ -107,14 +105,14 @@ struct ResetPasswordCommand: AsyncParsableCommand {
   )
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "The email address of the account; without it, it is asked for.",
       valueName: "address"
     )
   )
   var email: String?
 
-  @Option(help: ArgumentHelp("The code, which works once and not for long.", valueName: "code"))
+  @Option(help: .init("The code, which works once and not for long.", valueName: "code"))
   var code: String?
 
   @Flag(help: "Read the new password from the first line of stdin.")

@@ -39,7 +39,7 @@ struct WriteComment: BlogCommand {
   @Argument(help: "What to say; - reads it from stdin.", transform: DashedWord.restore)
   var text: String
 
-  @Option(help: ArgumentHelp("Answer that comment.", valueName: "comment"))
+  @Option(help: .init("Answer that comment.", valueName: "comment"))
   var answer: String?
 
   @OptionGroup var options: CommonOptions
@@ -66,7 +66,7 @@ struct Star: BlogCommand {
 
   @OptionGroup var post: PostArgument
 
-  @Option(help: ArgumentHelp("Star and unstar it in turn, this many times in all.", valueName: "n"))
+  @Option(help: .init("Star and unstar it in turn, this many times in all.", valueName: "n"))
   var times = 1
 
   @OptionGroup var starring: StarOptions
@@ -106,10 +106,7 @@ struct Delete: BlogCommand {
 
   @OptionGroup var post: PostArgument
 
-  @Argument(
-    help: "The id of a comment on it, to delete that alone.",
-    transform: DashedWord.restore
-  )
+  @Argument(help: "The id of a comment on it, to delete that alone.", transform: DashedWord.restore)
   var comment: String?
 
   @OptionGroup var options: CommonOptions
@@ -174,11 +171,7 @@ struct Read: BlogCommand {
     abstract: "Mark a post as read, with its comments, on all your terminals; or all posts."
   )
 
-  @Argument(
-    help: "The ids of the posts.",
-    completion: .posts,
-    transform: DashedWord.restore
-  )
+  @Argument(help: "The ids of the posts.", completion: .posts, transform: DashedWord.restore)
   var ids: [String] = []
 
   @Flag(help: "Mark everything as read.")

@@ -33,10 +33,7 @@ struct SetValue: BlogCommand {
   @Argument(help: "The path, such as /notes/today.", transform: DashedWord.restore)
   var path: String
 
-  @Argument(
-    help: "The data as JSON; - reads it from stdin.",
-    transform: DashedWord.restore
-  )
+  @Argument(help: "The data as JSON; - reads it from stdin.", transform: DashedWord.restore)
   var value: String
 
   @OptionGroup var options: CommonOptions
@@ -60,7 +57,7 @@ struct Watch: BlogCommand {
   @Argument(help: "The path.", transform: DashedWord.restore)
   var path = "/posts"
 
-  @Option(help: ArgumentHelp("Stop after this many events.", valueName: "n"))
+  @Option(help: .init("Stop after this many events.", valueName: "n"))
   var count: Int?
 
   @OptionGroup var options: CommonOptions

@@ -40,17 +40,17 @@ package struct SwarmOptions: ParsableArguments {
       """
   )
 
-  @Option(help: ArgumentHelp("How many users there are.", valueName: "n"))
+  @Option(help: .init("How many users there are.", valueName: "n"))
   package var users = 10
 
-  @Option(help: ArgumentHelp("How long the storm lasts.", valueName: "n"))
+  @Option(help: .init("How long the storm lasts.", valueName: "n"))
   package var seconds = Self.usualSeconds
 
-  @Option(help: ArgumentHelp("The seed of the plan.", valueName: "n"))
+  @Option(help: .init("The seed of the plan.", valueName: "n"))
   package var seed: UInt64 = 1
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       """
       The mix of actions, as shares of post, comment, star, unstar, edit, delete, retract, count, \
       trespass.
@@ -60,14 +60,14 @@ package struct SwarmOptions: ParsableArguments {
   )
   package var mix: String?
 
-  @Option(help: ArgumentHelp("Operations a second, of all users.", valueName: "n"))
+  @Option(help: .init("Operations a second, of all users.", valueName: "n"))
   package var rate: Double?
 
-  @Option(help: ArgumentHelp("The faults; they are listed above.", valueName: "name,…"))
+  @Option(help: .init("The faults; they are listed above.", valueName: "name,…"))
   package var faults = "none"
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       """
       How stars are given: increment or transaction, or as the published samples do: sample, naive; \
       auto takes increment.
@@ -77,14 +77,11 @@ package struct SwarmOptions: ParsableArguments {
   )
   package var stars = "auto"
 
-  @Option(help: ArgumentHelp("How many posts all users work on.", valueName: "n"))
+  @Option(help: .init("How many posts all users work on.", valueName: "n"))
   package var posts = 5
 
   @Option(
-    help: ArgumentHelp(
-      "How many users share a process; by default 1 if there are few.",
-      valueName: "n"
-    )
+    help: .init("How many users share a process; by default 1 if there are few.", valueName: "n")
   )
   package var usersPerProcess: Int?
 
@@ -97,15 +94,12 @@ package struct SwarmOptions: ParsableArguments {
   package var soak = false
 
   @Option(
-    help: ArgumentHelp(
-      "How many tmux terminals watch; by default 1 if tmux is installed.",
-      valueName: "n"
-    )
+    help: .init("How many tmux terminals watch; by default 1 if tmux is installed.", valueName: "n")
   )
   package var terminals: Int?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "How many servers the swarm's own blog has; several share a PostgreSQL.",
       valueName: "n"
     )
@@ -115,13 +109,13 @@ package struct SwarmOptions: ParsableArguments {
   @OptionGroup package var access: SwarmAccess
 
   @Option(
-    help: ArgumentHelp("The rules of the swarm's own server.", valueName: "file"),
+    help: .init("The rules of the swarm's own server.", valueName: "file"),
     completion: .file()
   )
   package var rules: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Write the report to this file: a page (.html), a picture (.svg), or JSON.",
       valueName: "file"
     ),
@@ -130,19 +124,19 @@ package struct SwarmOptions: ParsableArguments {
   package var report: String?
 
   @Option(
-    help: ArgumentHelp("Keep all files in this new directory.", valueName: "dir"),
+    help: .init("Keep all files in this new directory.", valueName: "dir"),
     completion: .directory
   )
   package var directory: String?
 
-  @Flag(name: .long, help: "Print the report as JSON.")
+  @Flag(help: "Print the report as JSON.")
   package var json = false
 
   @Flag(help: "On a terminal, tell the progress in one line instead of drawing it.")
   package var plain = false
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Make a mistake on purpose, to check that it is found; \"list\" lists them.",
       valueName: "name",
       visibility: .hidden
@@ -151,7 +145,7 @@ package struct SwarmOptions: ParsableArguments {
   package var injectBug: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Run another server program, such as one with a mistake; it takes the options of serve.",
       valueName: "program",
       visibility: .hidden
@@ -177,7 +171,7 @@ package struct SwarmOptions: ParsableArguments {
 /// The database that a swarm runs against, and the credentials for it.
 package struct SwarmAccess: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       """
       An existing database: at a local socket, of an emulator, or, with --admin-key-file, one that \
       people sign in to.
@@ -188,13 +182,13 @@ package struct SwarmAccess: ParsableArguments {
   package var database: String?
 
   @Option(
-    help: ArgumentHelp("Another database, by the name of its profile.", valueName: "name"),
+    help: .init("Another database, by the name of its profile.", valueName: "name"),
     completion: .profiles
   )
   package var profile: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       """
       The file with the secret of the database's administrators, as hearth serve has it, which only \
       its owner may read; for the hosted service an OAuth2 access token.
@@ -205,13 +199,11 @@ package struct SwarmAccess: ParsableArguments {
   )
   package var adminKeyFile: String?
 
-  @Option(
-    help: ArgumentHelp("The API key of the database's project, if it has one.", valueName: "key")
-  )
+  @Option(help: .init("The API key of the database's project, if it has one.", valueName: "key"))
   package var apiKey: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "A PEM file of certificates to trust instead of those of the system.",
       valueName: "path"
     ),
@@ -260,10 +252,10 @@ package struct DemoOptions: ParsableArguments {
       """
   )
 
-  @Option(help: ArgumentHelp("How many terminals people have, yours among them.", valueName: "n"))
+  @Option(help: .init("How many terminals people have, yours among them.", valueName: "n"))
   package var panes = 3
 
-  @Option(help: ArgumentHelp("Stop after this time.", valueName: "seconds"))
+  @Option(help: .init("Stop after this time.", valueName: "seconds"))
   package var seconds: Double?
 
   @Flag(
@@ -272,27 +264,25 @@ package struct DemoOptions: ParsableArguments {
   )
   package var present = false
 
-  @Option(help: ArgumentHelp("Who you are.", valueName: "name"))
+  @Option(help: .init("Who you are.", valueName: "name"))
   package var user = "you"
 
-  @Option(
-    help: ArgumentHelp("A database elsewhere, which gets all these posts.", valueName: "url")
-  )
+  @Option(help: .init("A database elsewhere, which gets all these posts.", valueName: "url"))
   package var database: String?
 
-  @Option(help: ArgumentHelp("The number that decides what people do.", valueName: "n"))
+  @Option(help: .init("The number that decides what people do.", valueName: "n"))
   package var seed: UInt64 = 1
 
   @Flag(name: .customLong("no-tmux"), help: "Use one screen with a part for each terminal.")
   package var usesOneScreen = false
 
-  @Option(help: ArgumentHelp("How long to leave for reading a scene.", visibility: .hidden))
+  @Option(help: .init("How long to leave for reading a scene.", visibility: .hidden))
   package var pace: Double?
 
-  @Option(help: ArgumentHelp("Be the live pane.", visibility: .hidden))
+  @Option(help: .init("Be the live pane.", visibility: .hidden))
   package var conduct: String?
 
-  @Option(name: .customLong("guard"), help: ArgumentHelp("Be the guard.", visibility: .hidden))
+  @Option(name: .customLong("guard"), help: .init("Be the guard.", visibility: .hidden))
   package var guarded: String?
 
   package init() {}

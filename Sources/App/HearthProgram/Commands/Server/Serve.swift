@@ -45,9 +45,7 @@ struct Serve: AsyncParsableCommand {
 
   @OptionGroup var pages: PagesOptions
 
-  @Flag(
-    help: ArgumentHelp("Report failures on stdout, and close it when ready.", visibility: .hidden)
-  )
+  @Flag(help: .init("Report failures on stdout, and close it when ready.", visibility: .hidden))
   var background = false
 
   @OptionGroup var options: CommonOptions

@@ -4,13 +4,11 @@ import RealtimeServer
 
 /// The command-line options of a server, apart from the paths of its data and socket.
 struct ServeOptions: ParsableArguments {
-  @Option(
-    help: ArgumentHelp("Also listen on this port of 127.0.0.1; 0 chooses one.", valueName: "n")
-  )
+  @Option(help: .init("Also listen on this port of 127.0.0.1; 0 chooses one.", valueName: "n"))
   var port: Int?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "The rules file for clients that are not at the socket; SIGHUP rereads it.",
       valueName: "file"
     ),
@@ -18,9 +16,7 @@ struct ServeOptions: ParsableArguments {
   )
   var rules: String?
 
-  @Option(
-    help: ArgumentHelp("The database for clients that name none.", valueName: "name")
-  )
+  @Option(help: .init("The database for clients that name none.", valueName: "name"))
   var ns: String = DatabaseName.standard
 
   @Flag(
@@ -33,7 +29,7 @@ struct ServeOptions: ParsableArguments {
   var emulator = false
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Accept web pages of this origin, such as http://localhost:5173; may be repeated.",
       valueName: "origin"
     )
@@ -41,7 +37,7 @@ struct ServeOptions: ParsableArguments {
   var allowOrigin: [String] = []
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       """
       Accept requests that name this host, such as the name that a proxy or a container network \
       uses, and its web pages; addresses and localhost are always accepted; may be repeated.
@@ -52,29 +48,24 @@ struct ServeOptions: ParsableArguments {
   var allowHost: [String] = []
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Set a limit; may be repeated. hearth serve --help lists all limits.",
       valueName: "name=n"
     )
   )
   var limit: [String] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "Stop after this many seconds without a connection.",
-      valueName: "seconds"
-    )
-  )
+  @Option(help: .init("Stop after this many seconds without a connection.", valueName: "seconds"))
   var idleExit: Double?
 
   @Option(
-    help: ArgumentHelp("Log to this file instead of stderr.", valueName: "file"),
+    help: .init("Log to this file instead of stderr.", valueName: "file"),
     completion: .file()
   )
   var log: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Keep the commits in the store that come after the one this file names.",
       valueName: "file",
       visibility: .hidden
@@ -83,7 +74,7 @@ struct ServeOptions: ParsableArguments {
   var logMark: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Use at most this many connections to the PostgreSQL of --store (30, at least 4).",
       valueName: "n"
     )
@@ -91,7 +82,7 @@ struct ServeOptions: ParsableArguments {
   var storeConnections: Int?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Log connections, writes, latencies and so on as JSON at this interval.",
       valueName: "seconds"
     )
@@ -155,14 +146,14 @@ struct PagesOptions: ParsableArguments {
   var pages = false
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Where readers find the pages, such as https://blog.example.org, for the feed.",
       valueName: "url"
     )
   )
   var pagesUrl: String?
 
-  @Option(help: ArgumentHelp("What the pages call the blog.", valueName: "text"))
+  @Option(help: .init("What the pages call the blog.", valueName: "text"))
   var pagesTitle: String?
 
   /// Adds the pages to the options of a server.
@@ -192,7 +183,7 @@ struct PagesOptions: ParsableArguments {
 /// The options for serving over the network.
 struct NetworkOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Listen on this address of the machine; 0.0.0.0 and :: mean all of them.",
       valueName: "address"
     )
@@ -200,7 +191,7 @@ struct NetworkOptions: ParsableArguments {
   var address: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "Encrypt connections to the port: the certificate and its chain.",
       valueName: "pem"
     ),
@@ -209,7 +200,7 @@ struct NetworkOptions: ParsableArguments {
   var tlsCert: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       "The private key of the certificate, a file that nobody else can read.",
       valueName: "pem"
     ),
@@ -218,7 +209,7 @@ struct NetworkOptions: ParsableArguments {
   var tlsKey: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       """
       The authority of the other servers' certificates, when several share a storage and the system \
       does not trust it.
@@ -230,7 +221,7 @@ struct NetworkOptions: ParsableArguments {
   var tlsCa: String?
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       """
       Where clients reach this server behind a proxy; or, when several servers share a storage, \
       where the others reach this one and no other.
@@ -322,15 +313,12 @@ struct NetworkOptions: ParsableArguments {
 /// The options of a server for accounts and administrators.
 struct IdentityOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "How long a user's token is valid before it is renewed.",
-      valueName: "seconds"
-    )
+    help: .init("How long a user's token is valid before it is renewed.", valueName: "seconds")
   )
   var tokenSeconds = 3_600
 
   @Option(
-    help: ArgumentHelp(
+    help: .init(
       """
       A file with a secret of 32 bytes or more, which only its owner may read: whoever presents it \
       (Authorization: Bearer) is an administrator.

@@ -78,7 +78,7 @@ extension Users {
     @Argument(help: "The address to sign in with.", transform: DashedWord.restore)
     var email: String
 
-    @Option(help: ArgumentHelp("The name to show.", valueName: "name"))
+    @Option(help: .init("The name to show.", valueName: "name"))
     var name: String?
 
     @Flag(help: "Read the password from stdin, one line, instead of asking for it.")
