@@ -13,10 +13,10 @@ package enum CommandRun {
     var asker: CommonOptions?
     do {
       if let number = unreadableWord() {
-        throw CommandFailure(.usage, description: "argument \(number) is not UTF-8 text")
+        throw CommandFailure(.usage, "argument \(number) is not UTF-8 text")
       }
       if let problem = UsageMessage.unknownHelp(words, of: root) {
-        throw CommandFailure(.usage, description: problem)
+        throw CommandFailure(.usage, problem)
       }
       let moved = try LeadingOptions.moved(words, of: root)
       var command = try parse(DashedWord.protect(moved, of: root), of: root)
@@ -154,8 +154,7 @@ enum LeadingOptions {
       let owners = all.filter { $0.command.options[stranger] != nil }.map { "\"\($0.path)\"" }
       throw CommandFailure(
         .usage,
-        description:
-          "--\(stranger) is not an option of \"\(path)\", but of \(owners.joined(separator: ", "))"
+        "--\(stranger) is not an option of \"\(path)\", but of \(owners.joined(separator: ", "))"
       )
     }
     return Array(arguments[start..<end] + arguments[..<start] + arguments[end...])

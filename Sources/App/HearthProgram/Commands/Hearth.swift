@@ -102,7 +102,7 @@ enum LabProgram {
     for argument in arguments { free(argument) }
     throw CommandFailure(
       .failed,
-      description: access(path, F_OK) == 0
+      access(path, F_OK) == 0
         ? "\(path) cannot be started: \(reason)"
         : "this command needs the program \(name), which is not beside hearth at \(path); it comes "
           + "with the package \(name), or \"swift build --product \(name)\" builds it"

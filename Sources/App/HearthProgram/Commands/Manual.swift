@@ -204,7 +204,7 @@ struct Completions: ParsableCommand {
 
   func run() throws {
     guard let shell = CompletionShell(rawValue: shell) else {
-      throw CommandFailure(.usage, description: "completions exist for bash, zsh and fish")
+      throw CommandFailure(.usage, "completions exist for bash, zsh and fish")
     }
     // Ids begin with a dash: only words that begin with two are options here.
     let script = CompletedHearth.completionScript(for: shell)

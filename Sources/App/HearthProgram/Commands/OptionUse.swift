@@ -79,7 +79,7 @@ package enum OptionUse {
   }
 
   private static func refusal(_ option: String, _ reason: String) -> CommandFailure {
-    CommandFailure(.usage, description: "--\(option) \(reason)")
+    CommandFailure(.usage, "--\(option) \(reason)")
   }
 
   /// Why an option has no use beside others; nil if it has one.

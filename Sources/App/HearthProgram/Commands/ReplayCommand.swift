@@ -36,14 +36,14 @@ struct ReplayCommand: AsyncParsableCommand {
   @MainActor
   func run() async throws {
     guard idle >= 0, idle <= 86_400 else {
-      throw CommandFailure(.usage, description: "--idle is a number of seconds from 0 to 86400")
+      throw CommandFailure(.usage, "--idle is a number of seconds from 0 to 86400")
     }
     let bytes = try InputFile.bytes(file)
     let recording: Recording
     do throws(RecordingError) {
       recording = try Recording(bytes)
     } catch {
-      throw CommandFailure(.usage, description: "\(file): \(error)")
+      throw CommandFailure(.usage, "\(file): \(error)")
     }
     if let cast { return try write(recording, to: cast) }
     if script {

@@ -20,10 +20,7 @@ struct Rules: AsyncParsableCommand {
       return try RuleSet(bytes: bytes)
     } catch {
       let name = file == "-" ? "stdin" : file
-      throw CommandFailure(
-        .usage,
-        description: "\(name):\(error.line):\(error.column): \(error.message)"
-      )
+      throw CommandFailure(.usage, "\(name):\(error.line):\(error.column): \(error.message)")
     }
   }
 
@@ -43,7 +40,7 @@ struct Rules: AsyncParsableCommand {
     let reason = (try? JSONParser.parse(answer.body))?["error"]?.string
     throw CommandFailure(
       answer.status == 404 ? .notFound : answer.status >= 500 ? .offline : .failed,
-      description: reason ?? "the server refuses: status \(answer.status)"
+      reason ?? "the server refuses: status \(answer.status)"
     )
   }
 }
@@ -96,7 +93,7 @@ extension Rules {
       }
       _ = try choice.database(options)
       guard let store = try choice.storage.databases(options).open(choice.name) else {
-        throw CommandFailure(.notFound, description: "there is no database \"\(choice.name)\"")
+        throw CommandFailure(.notFound, "there is no database \"\(choice.name)\"")
       }
       defer { try? store.close() }
       // A store accepts batches once its data has been read.
@@ -206,7 +203,7 @@ extension Rules {
       value = json["data"]?.text
       update = json["update"] == .bool(true)
       guard (read == nil) != (write == nil) else {
-        throw CommandFailure(.usage, description: "\(source) is not the file of a refusal")
+        throw CommandFailure(.usage, "\(source) is not the file of a refusal")
       }
     }
 
@@ -280,7 +277,7 @@ extension Rules {
       let text = Array((value ?? "null").utf8)
       guard update else { return [(path, try Self.node(text, from: "the new data"))] }
       guard let members = try DatabasePath.json(text, from: "the new data").members else {
-        throw CommandFailure(.usage, description: "an update is an object of paths and their data")
+        throw CommandFailure(.usage, "an update is an object of paths and their data")
       }
       var changes: [(path: Path, node: Node)] = []
       for member in members {
@@ -297,7 +294,7 @@ extension Rules {
       do throws(DatabaseServerError) {
         return try Query(restParameters: query)
       } catch {
-        throw CommandFailure(.usage, description: "--query: \(error)")
+        throw CommandFailure(.usage, "--query: \(error)")
       }
     }
 
@@ -315,7 +312,7 @@ extension Rules {
       do throws(NodeError) {
         return try Node(json: json)
       } catch {
-        throw CommandFailure(.usage, description: "\(source): \(error)")
+        throw CommandFailure(.usage, "\(source): \(error)")
       }
     }
 

@@ -62,7 +62,7 @@ struct AdminClient {
     let name = user.contains("@") ? "email" : "localId"
     let answer = try await call("lookup", members: [name: .array([.string(user)])])
     guard let account = answer["users"]?.elements?.first else {
-      throw CommandFailure(.notFound, description: "there is no account \"\(user)\"")
+      throw CommandFailure(.notFound, "there is no account \"\(user)\"")
     }
     return account
   }
@@ -123,28 +123,22 @@ struct AdminClient {
     let message = json["error"]?["message"]?.string ?? json["error"]?.string ?? ""
     switch message.prefix(while: { $0 != " " }) {
     case "EMAIL_EXISTS":
-      return CommandFailure(.conflict, description: "another account has this address")
-    case "INVALID_EMAIL": return CommandFailure(.usage, description: "this is not an email address")
+      return CommandFailure(.conflict, "another account has this address")
+    case "INVALID_EMAIL": return CommandFailure(.usage, "this is not an email address")
     case "WEAK_PASSWORD":
       return CommandFailure(
         .usage,
-        description: "a password needs at least \(Password.minimumLength) characters"
+        "a password needs at least \(Password.minimumLength) characters"
       )
     case "EMAIL_NOT_FOUND", "USER_NOT_FOUND":
-      return CommandFailure(.notFound, description: "there is no such account")
+      return CommandFailure(.notFound, "there is no such account")
     case "PROJECT_NOT_FOUND":
-      return CommandFailure(.notFound, description: "there is no such database")
+      return CommandFailure(.notFound, "there is no such database")
     case "PERMISSION_DENIED":
-      return CommandFailure(
-        .notPermitted,
-        description: "only administrators of the server may do this"
-      )
+      return CommandFailure(.notPermitted, "only administrators of the server may do this")
     case _:
       let text = message.isEmpty ? "status \(status)" : message
-      return CommandFailure(
-        status >= 500 ? .failed : .usage,
-        description: "the server refuses: \(text)"
-      )
+      return CommandFailure(status >= 500 ? .failed : .usage, "the server refuses: \(text)")
     }
   }
 }
@@ -186,7 +180,7 @@ struct AdminSocket {
       let answer = try await client.send(request)
       return (answer.status, answer.body)
     } catch {
-      throw CommandFailure(.offline, description: error.description)
+      throw CommandFailure(.offline, error.description)
     }
   }
 }

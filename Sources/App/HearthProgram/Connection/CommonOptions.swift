@@ -91,10 +91,10 @@ struct CommonOptions: ParsableArguments {
     switch UnixSocketProbe.look(at: path) {
     case .process: return true
     case .nobody where socket == nil || dataDir != nil: return false
-    case .nobody: throw CommandFailure(.offline, description: "no server answers at \(path)")
+    case .nobody: throw CommandFailure(.offline, "no server answers at \(path)")
     case .notASocket, .unusable:
       guard socket != nil else { return false }
-      throw CommandFailure(.usage, description: "\(path) is not the socket of a server")
+      throw CommandFailure(.usage, "\(path) is not the socket of a server")
     }
   }
 
@@ -162,7 +162,7 @@ struct StoreChoice: ParsableArguments {
     guard let other = others.first(where: \.1) else { return }
     throw CommandFailure(
       .usage,
-      description: "--store and \(other.0) both say where the databases are; choose one"
+      "--store and \(other.0) both say where the databases are; choose one"
     )
   }
 }
@@ -173,10 +173,7 @@ extension DatabaseName {
   /// - Throws: ``CommandFailure`` with the rule.
   static func check(_ name: String) throws(CommandFailure) {
     guard !isValid(name) else { return }
-    throw CommandFailure(
-      .usage,
-      description: "\"\(name)\" cannot name a database: only \(rule) can"
-    )
+    throw CommandFailure(.usage, "\"\(name)\" cannot name a database: only \(rule) can")
   }
 }
 
@@ -215,8 +212,7 @@ struct DatabaseChoice: ParsableArguments {
       let others = names.map { "\"\($0)\"" }.joined(separator: ", ")
       throw CommandFailure(
         .notFound,
-        description:
-          "there is no database \"\(ns)\" in "
+        "there is no database \"\(ns)\" in "
           + "\(try storage.store.map(Storage.name) ?? options.paths().data); "
           + (names.isEmpty ? "it has none yet" : "it has \(others)")
       )
@@ -232,7 +228,7 @@ struct DatabaseChoice: ParsableArguments {
     guard ns != nil, options.database != nil || options.ephemeral else { return }
     throw CommandFailure(
       .usage,
-      description: "--ns names a database of the data directory; a URL names its own with ns=NAME"
+      "--ns names a database of the data directory; a URL names its own with ns=NAME"
     )
   }
 }
@@ -312,7 +308,7 @@ extension CommandFailure {
       return
     }
     let text = asker.refusal(denied)
-    self.init(.notPermitted, description: text.prefix(1).lowercased() + text.dropFirst())
+    self.init(.notPermitted, text.prefix(1).lowercased() + text.dropFirst())
   }
 }
 
@@ -326,7 +322,7 @@ enum DatabasePath {
     // The client's own state is below `.info`, a key that no data can have.
     let named = path.first == ".info" ? path.rest : path
     if let problem = Validation.problem(withPath: named) {
-      throw CommandFailure(.usage, description: "the path \(text) is not legal: \(problem)")
+      throw CommandFailure(.usage, "the path \(text) is not legal: \(problem)")
     }
     return path.wireText
   }
@@ -339,7 +335,7 @@ enum DatabasePath {
       return try JSONParser.parse(bytes)
     } catch {
       let line = bytes.prefix(error.offset).count { $0 == UInt8(ascii: "\n") } + 1
-      throw CommandFailure(.usage, description: "\(source), line \(line): \(error)")
+      throw CommandFailure(.usage, "\(source), line \(line): \(error)")
     }
   }
 }

@@ -45,13 +45,12 @@ package struct LocalServer: Sendable {
     case .notASocket:
       throw CommandFailure(
         .usage,
-        description:
-          "\(socket) exists and is not a socket; remove it or choose another with --socket"
+        "\(socket) exists and is not a socket; remove it or choose another with --socket"
       )
     case .unusable(let reason):
       throw CommandFailure(
         .usage,
-        description: "the socket \(socket) cannot be used: \(reason); choose another with --socket"
+        "the socket \(socket) cannot be used: \(reason); choose another with --socket"
       )
     case .nobody: try start(patience: patience)
     }
@@ -138,13 +137,13 @@ package struct LocalServer: Sendable {
     guard let answer = try? JSONParser.parse(line) else { throw failure("sent an unknown answer") }
     guard let message = answer["error"]?.string else { return nil }
     let status = answer["status"]?.integer.flatMap { ExitStatus(rawValue: Int32($0)) }
-    let reason = CommandFailure(status ?? .failed, description: message)
+    let reason = CommandFailure(status ?? .failed, message)
     if answer["locked"]?.bool == true { return reason }
     throw reason
   }
 
   private func failure(_ what: String) -> CommandFailure {
-    CommandFailure(.failed, description: "the local server \(what); its log is \(paths.log)")
+    CommandFailure(.failed, "the local server \(what); its log is \(paths.log)")
   }
 
   /// Waits while a process uses the data, and returns whether it is a server that is ready.
@@ -155,8 +154,7 @@ package struct LocalServer: Sendable {
       guard waited < patience else {
         throw CommandFailure(
           .failed,
-          description:
-            "\(paths.data) is in use by \(Self.name(of: holder)); wait for it, or stop it"
+          "\(paths.data) is in use by \(Self.name(of: holder)); wait for it, or stop it"
         )
       }
       poll(nil, 0, 20)
@@ -200,7 +198,7 @@ package struct LocalServer: Sendable {
   }
 
   private func cannotStart(_ reason: String) -> CommandFailure {
-    CommandFailure(.failed, description: "the local server cannot be started: \(reason)")
+    CommandFailure(.failed, "the local server cannot be started: \(reason)")
   }
 
   private enum Line {

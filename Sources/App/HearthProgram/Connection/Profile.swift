@@ -74,10 +74,7 @@ struct ProfileFile {
   ) throws(CommandFailure) {
     let directory = ProgramPaths.directory("XDG_CONFIG_HOME", orElse: ".config", environment)
     guard let directory else {
-      throw CommandFailure(
-        .usage,
-        description: "there is no home directory: set HOME or XDG_CONFIG_HOME"
-      )
+      throw CommandFailure(.usage, "there is no home directory: set HOME or XDG_CONFIG_HOME")
     }
     path = "\(directory)/profiles.toml"
   }
@@ -92,10 +89,7 @@ struct ProfileFile {
     func finish() throws(CommandFailure) {
       guard let name else { return }
       guard let database = values["database"] else {
-        throw CommandFailure(
-          .usage,
-          description: "\(path): the profile \"\(name)\" has no database"
-        )
+        throw CommandFailure(.usage, "\(path): the profile \"\(name)\" has no database")
       }
       profiles.append(
         Profile(
@@ -115,10 +109,7 @@ struct ProfileFile {
         values = [:]
       case .value(let key, let text) where name != nil: values[key] = text
       case .value, .mistake:
-        throw CommandFailure(
-          .usage,
-          description: "\(path):\(number + 1): this is not a line of a profile"
-        )
+        throw CommandFailure(.usage, "\(path):\(number + 1): this is not a line of a profile")
       }
     }
     try finish()
@@ -134,7 +125,7 @@ struct ProfileFile {
     let names = profiles.map { "\"\($0.name)\"" }.joined(separator: ", ")
     throw CommandFailure(
       .notFound,
-      description: "there is no profile \"\(name)\"; "
+      "there is no profile \"\(name)\"; "
         + (names.isEmpty ? "\"hearth profile add\" makes one" : "there are \(names)")
     )
   }
@@ -144,7 +135,7 @@ struct ProfileFile {
   /// - Throws: ``CommandFailure`` when its name is taken, or the file cannot be written.
   func add(_ profile: Profile) throws(CommandFailure) {
     guard try !read().contains(where: { $0.name == profile.name }) else {
-      throw CommandFailure(.conflict, description: "the profile \"\(profile.name)\" already exists")
+      throw CommandFailure(.conflict, "the profile \"\(profile.name)\" already exists")
     }
     var lines = try lines()
     if let last = lines.last, !last.isEmpty { lines.append("") }
@@ -223,7 +214,7 @@ struct ProfileFile {
   private func lines() throws(CommandFailure) -> [String] {
     guard FileManager.default.fileExists(atPath: path) else { return [] }
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-      throw CommandFailure(.usage, description: "the file \(path) cannot be read")
+      throw CommandFailure(.usage, "the file \(path) cannot be read")
     }
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     if lines.last == "" { lines.removeLast() }

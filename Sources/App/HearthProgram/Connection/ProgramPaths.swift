@@ -34,8 +34,7 @@ package struct ProgramPaths: Sendable {
       if let path = Self.directory(variable, orElse: fallback, environment) { return path }
       throw CommandFailure(
         .usage,
-        description:
-          "there is no home directory: set HOME or \(variable), or choose a directory with --data-dir"
+        "there is no home directory: set HOME or \(variable), or choose a directory with --data-dir"
       )
     }
     let data: String

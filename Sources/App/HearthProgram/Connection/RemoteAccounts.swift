@@ -135,8 +135,7 @@ extension CommonOptions {
       if let account {
         throw CommandFailure(
           .usage,
-          description:
-            "the local database has no accounts; --account \(account) needs --database or --profile"
+          "the local database has no accounts; --account \(account) needs --database or --profile"
         )
       }
       return nil
@@ -147,8 +146,7 @@ extension CommonOptions {
     if let account {
       throw CommandFailure(
         .notPermitted,
-        description:
-          "nobody is signed in as \(account) at \(configuration.databaseURL); see hearth accounts"
+        "nobody is signed in as \(account) at \(configuration.databaseURL); see hearth accounts"
       )
     }
     return nil
@@ -219,8 +217,7 @@ extension RemoteAccounts {
     guard let configuration = try options.accounts() else {
       throw CommandFailure(
         .usage,
-        description:
-          "the local database needs no account; name another with --database or --profile"
+        "the local database needs no account; name another with --database or --profile"
       )
     }
     self.init(configuration: configuration, patience: .seconds(options.timeout))

@@ -36,7 +36,7 @@ package struct CommandFailure: Error, CustomStringConvertible {
   package let status: ExitStatus
   package let description: String
 
-  package init(_ status: ExitStatus, description: String) {
+  package init(_ status: ExitStatus, _ description: String) {
     self.status = status
     self.description = description
   }
@@ -45,18 +45,12 @@ package struct CommandFailure: Error, CustomStringConvertible {
 extension CommandFailure {
   /// The failure to read a file, with the system's reason.
   static func unreadable(_ path: String, _ code: Int32) -> CommandFailure {
-    CommandFailure(
-      .usage,
-      description: "\(path) cannot be read: \(String(cString: strerror(code)))"
-    )
+    CommandFailure(.usage, "\(path) cannot be read: \(String(cString: strerror(code)))")
   }
 
   /// The failure to write a file, with the system's reason.
   static func unwritable(_ path: String, _ code: Int32, _ status: ExitStatus) -> CommandFailure {
-    CommandFailure(
-      status,
-      description: "\(path) cannot be written: \(String(cString: strerror(code)))"
-    )
+    CommandFailure(status, "\(path) cannot be written: \(String(cString: strerror(code)))")
   }
 
   /// The message and the exit status for any error.
@@ -64,15 +58,15 @@ extension CommandFailure {
     switch error {
     case let failure as CommandFailure: self = failure
     case let error as BlogError:
-      self.init(Self.status(error), description: Self.clause(error.description))
-    case let error as DatabaseError: self.init(Self.status(error), description: Self.message(error))
-    case let error as Author.NameError: self.init(.usage, description: error.description)
+      self.init(Self.status(error), Self.clause(error.description))
+    case let error as DatabaseError: self.init(Self.status(error), Self.message(error))
+    case let error as Author.NameError: self.init(.usage, error.description)
     case let error as DatabaseServerError:
-      self.init(Self.status(error), description: error.description)
-    case let error as StoreError: self.init(Self.status(error), description: error.description)
+      self.init(Self.status(error), error.description)
+    case let error as StoreError: self.init(Self.status(error), error.description)
     case let error as AuthError:
-      self.init(ExitStatus(error), description: Self.clause(error.message))
-    default: self.init(.failed, description: String(describing: error))
+      self.init(ExitStatus(error), Self.clause(error.message))
+    default: self.init(.failed, String(describing: error))
     }
   }
 

@@ -11,7 +11,7 @@ enum InputFile {
     do {
       return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     } catch {
-      throw CommandFailure(.usage, description: "\(path) cannot be read: \(SystemReason.of(error))")
+      throw CommandFailure(.usage, "\(path) cannot be read: \(SystemReason.of(error))")
     }
   }
 
@@ -30,7 +30,7 @@ enum InputFile {
     var bytes = try bytes(path)
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw CommandFailure(.usage, description: "\(path == "-" ? "stdin" : path) is not UTF-8 text")
+      throw CommandFailure(.usage, "\(path == "-" ? "stdin" : path) is not UTF-8 text")
     }
     return text
   }
@@ -112,12 +112,12 @@ package enum AdministratorKeyFile {
     var status = stat()
     guard stat(path, &status) == 0 else { throw .unreadable(path, errno) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw CommandFailure(.usage, description: "\(path) is not a file")
+      throw CommandFailure(.usage, "\(path) is not a file")
     }
     guard status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
       throw CommandFailure(
         .usage,
-        description: "others can use \(path) to become administrators; \"chmod 600\" it"
+        "others can use \(path) to become administrators; \"chmod 600\" it"
       )
     }
     return try InputFile.text(path).trimmingCharacters(in: .whitespacesAndNewlines)

@@ -29,7 +29,7 @@ final class OutputFile {
     isFinished = true
     guard descriptor >= 0 else { throw .unwritable(path, code, .failed) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, ftruncate(descriptor, 0) == 0 else {
-      throw CommandFailure(.conflict, description: "another process is writing \(path)")
+      throw CommandFailure(.conflict, "another process is writing \(path)")
     }
     isFinished = false
   }

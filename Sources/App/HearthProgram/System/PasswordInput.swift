@@ -7,7 +7,7 @@ enum PasswordInput {
   /// - Throws: ``CommandFailure`` when it is missing or empty.
   static func fromStandardInput() throws(CommandFailure) -> String {
     guard let line = readLine(strippingNewline: true), !line.isEmpty else {
-      throw CommandFailure(.usage, description: "stdin has no password")
+      throw CommandFailure(.usage, "stdin has no password")
     }
     return line
   }
@@ -22,7 +22,7 @@ enum PasswordInput {
   static func fromTerminal(_ prompt: String, isNew: Bool = false) throws(CommandFailure) -> String {
     let password = try ask("\(prompt): ")
     if isNew, try ask("\(prompt) again: ") != password {
-      throw CommandFailure(.usage, description: "the two passwords are not the same")
+      throw CommandFailure(.usage, "the two passwords are not the same")
     }
     return password
   }
@@ -42,7 +42,7 @@ enum PasswordInput {
   private static func openTerminal(instead advice: String) throws(CommandFailure) -> Int32 {
     let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
     if terminal >= 0 { return terminal }
-    throw CommandFailure(.usage, description: "there is no terminal to ask at; \(advice)")
+    throw CommandFailure(.usage, "there is no terminal to ask at; \(advice)")
   }
 
   private static func ask(_ prompt: String) throws(CommandFailure) -> String {
@@ -50,10 +50,7 @@ enum PasswordInput {
     defer { close(terminal) }
     var settings = termios()
     guard tcgetattr(terminal, &settings) == 0 else {
-      throw CommandFailure(
-        .usage,
-        description: "the terminal cannot hide a password; use --password-stdin"
-      )
+      throw CommandFailure(.usage, "the terminal cannot hide a password; use --password-stdin")
     }
     var hidden = settings
     hidden.c_lflag &= ~tcflag_t(ECHO)
@@ -86,7 +83,7 @@ enum PasswordInput {
     var byte: UInt8 = 0
     while read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
     guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self) else {
-      throw CommandFailure(.usage, description: complaint)
+      throw CommandFailure(.usage, complaint)
     }
     return text
   }

@@ -25,10 +25,7 @@ package enum SharedFiles {
   package static func rules(_ file: String?, orElse name: String) throws(CommandFailure) -> String {
     if let file { return file }
     guard let path = path(of: "rules/\(name)") else {
-      throw CommandFailure(
-        .usage,
-        description: "the rules \(name) are not where they should be; use --rules"
-      )
+      throw CommandFailure(.usage, "the rules \(name) are not where they should be; use --rules")
     }
     return path
   }
@@ -64,7 +61,7 @@ extension PrivateDirectory {
   private static func failure(of path: String, _ problem: String) -> CommandFailure {
     CommandFailure(
       .usage,
-      description: "the directory \(path) \(problem); choose another with --data-dir or --socket"
+      "the directory \(path) \(problem); choose another with --data-dir or --socket"
     )
   }
 }

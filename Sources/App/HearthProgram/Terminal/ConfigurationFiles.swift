@@ -44,7 +44,7 @@ struct ConfigurationFiles {
   func check() throws(CommandFailure) {
     guard isNamed, let reason = Self.obstacle(to: path) ?? (exists ? nil : "there is no such file")
     else { return }
-    throw CommandFailure(.usage, description: "the configuration \(path) cannot be read: \(reason)")
+    throw CommandFailure(.usage, "the configuration \(path) cannot be read: \(reason)")
   }
 
   private var exists: Bool { access(path, F_OK) == 0 }

@@ -24,10 +24,7 @@ final class RecordingFile {
   init(_ path: String, limit: Int) throws(CommandFailure) {
     var status = stat()
     if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0 {
-      throw CommandFailure(
-        .conflict,
-        description: "\(path) exists; remove it, or choose another name"
-      )
+      throw CommandFailure(.conflict, "\(path) exists; remove it, or choose another name")
     }
     descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
     room = limit

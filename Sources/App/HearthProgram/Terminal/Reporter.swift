@@ -108,15 +108,12 @@ struct Reporter {
       }
       throw CommandFailure(
         .conflict,
-        description: "there are \(Self.limit) reports in \(paths.state); remove some"
+        "there are \(Self.limit) reports in \(paths.state); remove some"
       )
     }
     let path = ProgramPaths.full(file)
     guard try create(path, report) else {
-      throw CommandFailure(
-        .conflict,
-        description: "\(path) exists; remove it, or choose another name"
-      )
+      throw CommandFailure(.conflict, "\(path) exists; remove it, or choose another name")
     }
     return path
   }

@@ -81,10 +81,7 @@ struct ScreenOptions: ParsableArguments {
   @MainActor
   func recording() throws(CommandFailure) -> RecordingFile? {
     guard (1...100_000).contains(recordLimit) else {
-      throw CommandFailure(
-        .usage,
-        description: "--record-limit is a number of megabytes from 1 to 100000"
-      )
+      throw CommandFailure(.usage, "--record-limit is a number of megabytes from 1 to 100000")
     }
     guard let record else { return nil }
     return try RecordingFile(record, limit: recordLimit * 1_000_000)

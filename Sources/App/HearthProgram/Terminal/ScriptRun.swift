@@ -32,7 +32,7 @@ struct ScriptRun {
       script = try Script(text)
       for line in script.lines { try Self.check(line) }
     } catch {
-      throw CommandFailure(.usage, description: "\(path): \(error)")
+      throw CommandFailure(.usage, "\(path): \(error)")
     }
     if options.show { try TerminalScreen.check() }
     let directory = NSTemporaryDirectory() + "hearth-script-\(getpid())"
@@ -62,7 +62,7 @@ struct ScriptRun {
     Output.text(result.text(in: options.results))
     guard let failure = player.failure else { return }
     Output.write(Self.picture(of: failure, in: text, on: screen), to: STDERR_FILENO)
-    throw CommandFailure(.failed, description: "\(path): \(failure)")
+    throw CommandFailure(.failed, "\(path): \(failure)")
   }
 
   /// Checks what only a database knows to be wrong.

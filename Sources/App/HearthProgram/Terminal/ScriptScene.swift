@@ -165,7 +165,7 @@ final class ScriptScene: ScriptWorld {
   private func place(_ name: String, of user: String?) throws -> Place {
     if let place = places[name] {
       guard user == nil || user == place.user.name else {
-        throw CommandFailure(.failed, description: "\(name) is a terminal of \(place.user.name)")
+        throw CommandFailure(.failed, "\(name) is a terminal of \(place.user.name)")
       }
       return place
     }

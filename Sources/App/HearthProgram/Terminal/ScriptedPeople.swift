@@ -140,7 +140,7 @@ final class ScriptedData {
     let path = try DatabasePath.parse(path)
     let node = try Node(json: try JSONParser.parse(json))
     if let problem = Validation.problem(with: node, at: Path(wire: path)) {
-      throw CommandFailure(.usage, description: problem)
+      throw CommandFailure(.usage, problem)
     }
     return (path, node)
   }

@@ -61,10 +61,7 @@ final class SignInController: Sendable {
   private func use(_ uid: String) async throws {
     let auth = try remote.open(uid: uid)
     guard let user = auth.currentUser else {
-      throw CommandFailure(
-        .notPermitted,
-        description: "this account was signed out meanwhile; sign in again"
-      )
+      throw CommandFailure(.notPermitted, "this account was signed out meanwhile; sign in again")
     }
     if let name = user.displayName { return finish(auth, as: name) }
     try await welcome(auth)

@@ -24,7 +24,7 @@ package final class TerminalScreen: TerminalDevice {
       wake = { waker.wake() }
       terminal = try NcursesTerminal.open(options)
     } catch {
-      throw CommandFailure(.usage, description: Self.advice(error))
+      throw CommandFailure(.usage, Self.advice(error))
     }
   }
 
@@ -45,7 +45,7 @@ package final class TerminalScreen: TerminalDevice {
       } else {
         nil
       }
-    if let problem { throw CommandFailure(.usage, description: advice(problem)) }
+    if let problem { throw CommandFailure(.usage, advice(problem)) }
   }
 
   private static func advice(_ error: TerminalError) -> String {

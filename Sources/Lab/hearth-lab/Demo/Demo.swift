@@ -17,13 +17,10 @@ struct Demo: AsyncParsableCommand {
       return try DemoConductor(DemoFolder(directory: conduct)).run()
     }
     guard (2...(DemoStage.names.count + 1)).contains(options.panes) else {
-      throw CommandFailure(
-        .usage,
-        description: "--panes is a number from 2 to \(DemoStage.names.count + 1)"
-      )
+      throw CommandFailure(.usage, "--panes is a number from 2 to \(DemoStage.names.count + 1)")
     }
     guard options.seconds.map({ $0 > 0 && $0 <= 86_400 }) ?? true else {
-      throw CommandFailure(.usage, description: "--seconds is a number above 0")
+      throw CommandFailure(.usage, "--seconds is a number above 0")
     }
     try TerminalScreen.check()
     let folder = try DemoFolder.make()

@@ -17,7 +17,7 @@ struct DemoFolder: Sendable {
     guard mkdtemp(&name) != nil else {
       throw CommandFailure(
         .failed,
-        description: "no directory can be made in /tmp: \(String(cString: strerror(errno)))"
+        "no directory can be made in /tmp: \(String(cString: strerror(errno)))"
       )
     }
     let path = name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }

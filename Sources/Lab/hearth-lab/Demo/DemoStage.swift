@@ -45,7 +45,7 @@ struct DemoStage {
     guard let line = await server.firstLine(), let ready = try? JSONParser.parse(line),
       ready["ready"]?.bool == true
     else {
-      throw CommandFailure(.failed, description: "the server of the demonstration does not start")
+      throw CommandFailure(.failed, "the server of the demonstration does not start")
     }
     let port = ready["port"]?.integer.flatMap { Int(exactly: $0) } ?? 0
     try String(port).write(toFile: folder.port, atomically: true, encoding: .utf8)

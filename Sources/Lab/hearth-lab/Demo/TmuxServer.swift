@@ -49,7 +49,7 @@ struct TmuxServer: Sendable {
       : ["split-window", "-d", "-t", "demo:0"]
     // A single word would be passed to a shell.
     guard let id = run(verb + ["-P", "-F", "#{pane_id}", "-c", "/", "--", "env"] + words) else {
-      throw CommandFailure(.failed, description: "tmux opens no terminal (--no-tmux needs none)")
+      throw CommandFailure(.failed, "tmux opens no terminal (--no-tmux needs none)")
     }
     run(["select-layout", "-t", "demo:0", "tiled"])
     return Pane(id: id.trimmingCharacters(in: .whitespacesAndNewlines))

@@ -115,7 +115,7 @@ struct Swarm: AsyncParsableCommand {
     settings.servers = count
     for fault in settings.faults where arguments.faults != "all" {
       guard let obstacle = fault.obstacle(atServers: count) else { continue }
-      throw CommandFailure(.usage, description: "the fault \(fault.rawValue) \(obstacle)")
+      throw CommandFailure(.usage, "the fault \(fault.rawValue) \(obstacle)")
     }
     settings.faults.removeAll { $0.obstacle(atServers: count) != nil }
   }
@@ -132,9 +132,9 @@ struct Swarm: AsyncParsableCommand {
     guard let name = arguments.injectBug else { return nil }
     #if DEBUG
     if let bug = InjectedBug(rawValue: name) { return bug }
-    throw CommandFailure(.usage, description: "\"\(name)\" is not a mistake (--inject-bug list)")
+    throw CommandFailure(.usage, "\"\(name)\" is not a mistake (--inject-bug list)")
     #else
-    throw CommandFailure(.usage, description: "this build makes no mistakes on purpose")
+    throw CommandFailure(.usage, "this build makes no mistakes on purpose")
     #endif
   }
 
@@ -144,7 +144,7 @@ struct Swarm: AsyncParsableCommand {
     #if DEBUG
     return server
     #else
-    throw CommandFailure(.usage, description: "this build has no server but its own")
+    throw CommandFailure(.usage, "this build has no server but its own")
     #endif
   }
 
@@ -168,7 +168,7 @@ struct Swarm: AsyncParsableCommand {
     else {
       throw CommandFailure(
         .usage,
-        description: "--users takes 1 to 5000, --seconds 0.1 to 86400, --posts 1 to 100"
+        "--users takes 1 to 5000, --seconds 0.1 to 86400, --posts 1 to 100"
       )
     }
     var settings = SwarmSettings()
@@ -178,22 +178,19 @@ struct Swarm: AsyncParsableCommand {
     settings.hotPosts = arguments.posts
     settings.rate = arguments.rate ?? min(200, Double(arguments.users) * 2)
     guard (0.1...100_000).contains(settings.rate) else {
-      throw CommandFailure(.usage, description: "--rate takes 0.1 to 100000 operations a second")
+      throw CommandFailure(.usage, "--rate takes 0.1 to 100000 operations a second")
     }
     settings.usersPerProcess =
       arguments.usersPerProcess ?? (arguments.users + Self.processLimit - 1) / Self.processLimit
     guard settings.usersPerProcess > 0 else {
-      throw CommandFailure(.usage, description: "--users-per-process takes at least 1")
+      throw CommandFailure(.usage, "--users-per-process takes at least 1")
     }
     guard
       let strategy = arguments.stars == "auto"
         ? .increment : StarStrategy(rawValue: arguments.stars)
     else {
       let names = (["auto"] + StarStrategy.allCases.map(\.rawValue)).joined(separator: ", ")
-      throw CommandFailure(
-        .usage,
-        description: "\"\(arguments.stars)\" is not a strategy: there are \(names)"
-      )
+      throw CommandFailure(.usage, "\"\(arguments.stars)\" is not a strategy: there are \(names)")
     }
     settings.stars = strategy
     do {
@@ -201,7 +198,7 @@ struct Swarm: AsyncParsableCommand {
       if let mix = arguments.mix { settings.mix = try SwarmMix(mix) }
       settings.faults = try FaultKind.list(arguments.faults)
     } catch {
-      throw CommandFailure(.usage, description: String(describing: error))
+      throw CommandFailure(.usage, String(describing: error))
     }
     return settings
   }
@@ -285,10 +282,7 @@ struct Swarm: AsyncParsableCommand {
     do {
       try text.write(toFile: path, atomically: true, encoding: .utf8)
     } catch {
-      throw CommandFailure(
-        .failed,
-        description: "\(path) cannot be written: \(error.localizedDescription)"
-      )
+      throw CommandFailure(.failed, "\(path) cannot be written: \(error.localizedDescription)")
     }
   }
 }

@@ -74,7 +74,7 @@ extension SwarmAccess {
     do {
       target = try SwarmDatabase(database)
     } catch {
-      throw CommandFailure(.usage, description: "\(error)")
+      throw CommandFailure(.usage, "\(error)")
     }
     target.apiKey = apiKey
     // The path is passed to the swarm's clients, which run in another directory.
@@ -83,12 +83,12 @@ extension SwarmAccess {
     guard !target.isAtSocket else {
       throw CommandFailure(
         .usage,
-        description: "at a local socket everybody is an administrator; leave --admin-key-file out"
+        "at a local socket everybody is an administrator; leave --admin-key-file out"
       )
     }
     target.administratorKey = try AdministratorKeyFile.secret(adminKeyFile)
     guard target.administratorKey?.isEmpty == false else {
-      throw CommandFailure(.usage, description: "\(adminKeyFile) is empty")
+      throw CommandFailure(.usage, "\(adminKeyFile) is empty")
     }
     return target
   }
@@ -101,7 +101,7 @@ extension SwarmAccess {
     do {
       isOpen = try await database.admin.isOpen()
     } catch let error as HTTPClientError {
-      throw CommandFailure(.offline, description: error.description)
+      throw CommandFailure(.offline, error.description)
     }
     if isOpen { return }
     let reason =
@@ -113,6 +113,6 @@ extension SwarmAccess {
         "is no emulator that believes everybody; --admin-key-file names the secret of its "
           + "administrators"
       }
-    throw CommandFailure(.notPermitted, description: "\(database.url) \(reason)")
+    throw CommandFailure(.notPermitted, "\(database.url) \(reason)")
   }
 }

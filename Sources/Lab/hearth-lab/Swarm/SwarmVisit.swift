@@ -241,7 +241,7 @@ struct SwarmFolder {
     guard mkdir(self.path, 0o700) == 0 else {
       throw CommandFailure(
         .usage,
-        description: "\(self.path) cannot be made: \(String(cString: strerror(errno)))"
+        "\(self.path) cannot be made: \(String(cString: strerror(errno)))"
       )
     }
   }

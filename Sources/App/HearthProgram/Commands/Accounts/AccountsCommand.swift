@@ -54,7 +54,7 @@ struct NameCommand: BlogCommand {
   func run() async throws {
     let new = try name.map { try Author(userName: $0).name }
     if let refusal = try options.nameRefusal() {
-      guard new == nil else { throw CommandFailure(.usage, description: refusal) }
+      guard new == nil else { throw CommandFailure(.usage, refusal) }
       return tell(try options.author())
     }
     guard let auth = try options.signedIn() else {
@@ -118,16 +118,13 @@ extension ProfileCommand {
 
     func run() throws {
       guard Profile.isValid(name) else {
-        throw CommandFailure(
-          .usage,
-          description: "\"\(name)\" cannot name a profile: only \(Profile.rule) can"
-        )
+        throw CommandFailure(.usage, "\"\(name)\" cannot name a profile: only \(Profile.rule) can")
       }
       // Checks the URL when the profile is added, not at its first use.
       _ = try Database(url: database)
       let file = caFile.map { URL(fileURLWithPath: $0).standardizedFileURL.path }
       if let file, !FileManager.default.isReadableFile(atPath: file) {
-        throw CommandFailure(.usage, description: "the file \(file) cannot be read")
+        throw CommandFailure(.usage, "the file \(file) cannot be read")
       }
       let profile = Profile(name: name, database: database, apiKey: apiKey, caFile: file)
       try ProfileFile().add(profile)

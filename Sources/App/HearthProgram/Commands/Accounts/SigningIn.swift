@@ -84,7 +84,7 @@ struct SignOutCommand: AsyncParsableCommand {
 
   func run() async throws {
     guard let auth = try options.signedIn() else {
-      throw CommandFailure(.notFound, description: "nobody is signed in there")
+      throw CommandFailure(.notFound, "nobody is signed in there")
     }
     try auth.signOut()
     await auth.settle()
@@ -143,7 +143,7 @@ struct ResetPasswordCommand: AsyncParsableCommand {
     // Checks the code before the user thinks of a password.
     let owner = try await auth.verifyPasswordResetCode(code)
     if let email, email.lowercased() != owner.lowercased() {
-      throw CommandFailure(.usage, description: "this code is not for \(email)")
+      throw CommandFailure(.usage, "this code is not for \(email)")
     }
     let password =
       try passwordStdin

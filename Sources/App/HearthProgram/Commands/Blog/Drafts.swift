@@ -92,11 +92,11 @@ extension CommonOptions {
     defer { file.close() }
     let kept = file.load()
     for text in kept.news { Output.message(text) }
-    if let problem = kept.problem { throw CommandFailure(.failed, description: "\(problem)") }
+    if let problem = kept.problem { throw CommandFailure(.failed, "\(problem)") }
     var unsent = kept.unsent
     try body(&unsent)
     guard unsent != kept.unsent, let problem = file.save(unsent, isDurable: true) else { return }
-    throw CommandFailure(.failed, description: "\(problem)")
+    throw CommandFailure(.failed, "\(problem)")
   }
 }
 
@@ -104,7 +104,7 @@ extension Unsent {
   fileprivate func item(_ number: Int) throws(CommandFailure) -> Item {
     let items = items
     guard items.indices.contains(number - 1) else {
-      throw CommandFailure(.notFound, description: "there is no draft \(number)")
+      throw CommandFailure(.notFound, "there is no draft \(number)")
     }
     return items[number - 1]
   }

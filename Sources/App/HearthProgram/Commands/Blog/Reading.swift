@@ -71,10 +71,10 @@ struct SearchPosts: BlogCommand {
   func run() async throws {
     let text = pattern.map(DashedWord.restore).joined(separator: " ")
     if let problem = SearchPattern.problem(in: text) {
-      throw CommandFailure(.usage, description: problem)
+      throw CommandFailure(.usage, problem)
     }
     guard let pattern = SearchPattern(text) else {
-      throw CommandFailure(.usage, description: "a search needs a word")
+      throw CommandFailure(.usage, "a search needs a word")
     }
     let session = try BlogSession(options)
     let me = session.blog.me.uid

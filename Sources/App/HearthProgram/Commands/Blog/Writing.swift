@@ -73,7 +73,7 @@ struct Star: BlogCommand {
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
-    guard times > 0 else { throw CommandFailure(.usage, description: "--times must be at least 1") }
+    guard times > 0 else { throw CommandFailure(.usage, "--times must be at least 1") }
     let session = try BlogSession(options, starring: starring)
     for turn in 0..<times { try await session.blog.perform(.star(post.id, turn % 2 == 0)) }
   }

@@ -30,10 +30,7 @@ struct Backup: ParsableCommand {
 
   func run() throws {
     guard options.database == nil, !options.ephemeral else {
-      throw CommandFailure(
-        .usage,
-        description: "only a local database can be copied; see \"hearth export\""
-      )
+      throw CommandFailure(.usage, "only a local database can be copied; see \"hearth export\"")
     }
     let source = try choice.database(options)
     let path = try destination()
@@ -76,13 +73,10 @@ struct Backup: ParsableCommand {
     let directory = (path as NSString).deletingLastPathComponent
     let lock = (directory.isEmpty ? "." : directory) + "/lock"
     if access(path, F_OK) == 0, isDirectory || access(lock, F_OK) == 0 {
-      throw CommandFailure(
-        .conflict,
-        description: "\(path) is a database in use; choose another path"
-      )
+      throw CommandFailure(.conflict, "\(path) is a database in use; choose another path")
     }
     if exists, !isDirectory, status.st_size > 0, (try? Storage.database(at: path).check()) == nil {
-      throw CommandFailure(.conflict, description: "\(path) exists and is not a copy of a database")
+      throw CommandFailure(.conflict, "\(path) exists and is not a copy of a database")
     }
     return path
   }
@@ -120,7 +114,7 @@ struct Restore: ParsableCommand {
     guard options.database == nil, !options.ephemeral, choice.storage.store == nil else {
       throw CommandFailure(
         .usage,
-        description: "only a database of the data directory can be restored; see \"hearth import\""
+        "only a database of the data directory can be restored; see \"hearth import\""
       )
     }
     try DatabaseName.check(choice.name)

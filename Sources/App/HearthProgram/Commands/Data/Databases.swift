@@ -29,10 +29,7 @@ struct Databases: ParsableCommand {
     changesSchema: Bool = false
   ) throws -> any StoredDatabases {
     if options.ephemeral || options.database != nil {
-      throw CommandFailure(
-        .usage,
-        description: "databases are made in a data directory (--data-dir)"
-      )
+      throw CommandFailure(.usage, "databases are made in a data directory (--data-dir)")
     }
     return try storage.databases(options, changesSchema: changesSchema)
   }
@@ -72,7 +69,7 @@ extension Databases {
     func run() throws {
       try DatabaseName.check(name)
       guard try Databases.stores(options, in: storage, changesSchema: true).create(name) else {
-        throw CommandFailure(.conflict, description: "the database \"\(name)\" already exists")
+        throw CommandFailure(.conflict, "the database \"\(name)\" already exists")
       }
     }
   }
@@ -87,7 +84,7 @@ extension Databases {
     /// - Throws: ``CommandFailure`` that says what would be done.
     fileprivate func require(_ consequence: String) throws(CommandFailure) {
       guard !yes else { return }
-      throw CommandFailure(.usage, description: "\(consequence); confirm it with --yes")
+      throw CommandFailure(.usage, "\(consequence); confirm it with --yes")
     }
   }
 
@@ -100,12 +97,12 @@ extension Databases {
     let shared = storage.store == nil ? nil : try storage.cluster(options)
     let stores = try shared ?? Databases.stores(options, in: storage)
     guard try stores.names().contains(name) else {
-      throw CommandFailure(.notFound, description: "there is no database \"\(name)\"")
+      throw CommandFailure(.notFound, "there is no database \"\(name)\"")
     }
     guard shared != nil || name != DatabaseName.standard else {
       throw CommandFailure(
         .usage,
-        description: "\"\(name)\" is the database of the directory itself, which always exists"
+        "\"\(name)\" is the database of the directory itself, which always exists"
       )
     }
     return (stores, shared)
@@ -170,10 +167,7 @@ extension Databases {
       try DatabaseName.check(newName)
       let (stores, shared) = try Databases.place(of: name, options, in: storage)
       guard try !stores.names().contains(newName) else {
-        throw CommandFailure(
-          .conflict,
-          description: "the database \"\(newName)\" already exists"
-        )
+        throw CommandFailure(.conflict, "the database \"\(newName)\" already exists")
       }
       try consent.require("clients that use the name \"\(name)\" will not find the database")
       guard let shared else { return try Storage.rename(name, to: newName, in: options.paths()) }
@@ -210,7 +204,7 @@ extension Databases {
       let view = try store.view()
       let server = try Databases.server(at: host, in: view)
       guard let lease = view.leases.first(where: { $0.database == name }) else {
-        throw CommandFailure(.notFound, description: "no server leads a database \"\(name)\" now")
+        throw CommandFailure(.notFound, "no server leads a database \"\(name)\" now")
       }
       try Databases.move(lease, to: server, in: store, within: options.timeout)
     }
@@ -227,7 +221,7 @@ extension Databases {
     let hosts = view.servers.map(\.host).joined(separator: ", ")
     throw CommandFailure(
       .notFound,
-      description: "no server is at \"\(host)\" now; there are servers at: \(hosts)"
+      "no server is at \"\(host)\" now; there are servers at: \(hosts)"
     )
   }
 
@@ -245,10 +239,7 @@ extension Databases {
       if now?.holder == server.id { return }
       poll(nil, 0, 20)
     }
-    throw CommandFailure(
-      .offline,
-      description: "the database \"\(lease.database)\" was not handed over in time"
-    )
+    throw CommandFailure(.offline, "the database \"\(lease.database)\" was not handed over in time")
   }
 
   /// Moves databases to the servers that would get them if nobody led them.
@@ -316,7 +307,7 @@ extension Databases {
       let server = try Databases.server(at: host, in: view)
       let others = view.servers.filter { $0.id != server.id }
       guard !others.isEmpty else {
-        throw CommandFailure(.conflict, description: "there is no other server to hand over to")
+        throw CommandFailure(.conflict, "there is no other server to hand over to")
       }
       let led = view.leases.filter { $0.holder == server.id }
       try Databases.spread(led, over: others, in: store, options)

@@ -47,28 +47,21 @@ struct Fsck: AsyncParsableCommand {
       options.dataDir != nil || options.database != nil || options.ephemeral
         || options.socket != nil || choice.storage.store != nil || acceptLoss
     {
-      throw CommandFailure(.usage, description: "only the file is checked; give no other place")
+      throw CommandFailure(.usage, "only the file is checked; give no other place")
     }
     if acceptLoss { return try acceptMissing() }
     if repair, file != nil || choice.name != DatabaseName.standard {
-      throw CommandFailure(
-        .usage,
-        description: "only the blog can be repaired, not a file or another database"
-      )
+      throw CommandFailure(.usage, "only the blog can be repaired, not a file or another database")
     }
     if repair, choice.storage.store != nil {
       throw CommandFailure(
         .usage,
-        description:
-          "a shared storage is read-only here: repair through one of its servers (--database URL)"
+        "a shared storage is read-only here: repair through one of its servers (--database URL)"
       )
     }
     if let file {
       guard choice.ns == nil else {
-        throw CommandFailure(
-          .usage,
-          description: "--ns names a database of the data directory, not of a file"
-        )
+        throw CommandFailure(.usage, "--ns names a database of the data directory, not of a file")
       }
       let check = try Self.check(Storage.database(at: file), called: file)
       report(check)
@@ -82,16 +75,10 @@ struct Fsck: AsyncParsableCommand {
   /// Accepts the loss of missing commits in the blog's database, or in the one that is named.
   private func acceptMissing() throws {
     guard file == nil, !repair, options.database == nil, !options.ephemeral else {
-      throw CommandFailure(
-        .usage,
-        description: "--accept-loss is for a database of the data directory"
-      )
+      throw CommandFailure(.usage, "--accept-loss is for a database of the data directory")
     }
     guard let loss = try choice.storage.databases(options).database(choice.name).acceptLoss() else {
-      throw CommandFailure(
-        .conflict,
-        description: "nothing is missing in the database \"\(choice.name)\""
-      )
+      throw CommandFailure(.conflict, "nothing is missing in the database \"\(choice.name)\"")
     }
     if options.json {
       Output.line(

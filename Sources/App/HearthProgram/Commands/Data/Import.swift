@@ -53,13 +53,13 @@ struct Import: AsyncParsableCommand {
   private func path() throws(CommandFailure) -> String {
     guard sample else {
       if let file { return file }
-      throw CommandFailure(.usage, description: "name a file, or --sample for a blog to look at")
+      throw CommandFailure(.usage, "name a file, or --sample for a blog to look at")
     }
     guard file == nil else {
-      throw CommandFailure(.usage, description: "--sample takes no file")
+      throw CommandFailure(.usage, "--sample takes no file")
     }
     if let path = SharedFiles.path(of: "sample/blog.json") { return path }
-    throw CommandFailure(.usage, description: "the sample is not where it should be; name its file")
+    throw CommandFailure(.usage, "the sample is not where it should be; name its file")
   }
 
   private var mode: ImportMode { replace ? .replacing : .merging(below: Self.hasEntries) }
@@ -80,12 +80,9 @@ struct Import: AsyncParsableCommand {
     do {
       return try await body(&json)
     } catch let error as JSONError {
-      throw CommandFailure(
-        .usage,
-        description: "\(source.name), \(json.place): invalid JSON: \(error.reason)"
-      )
+      throw CommandFailure(.usage, "\(source.name), \(json.place): invalid JSON: \(error.reason)")
     } catch let error as ImportError {
-      throw CommandFailure(.usage, description: "\(source.name), \(json.place): \(error)")
+      throw CommandFailure(.usage, "\(source.name), \(json.place): \(error)")
     }
   }
 

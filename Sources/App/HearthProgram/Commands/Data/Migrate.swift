@@ -31,10 +31,10 @@ struct Migrate: ParsableCommand {
     let databases = source.databases
     let names = try databases.names()
     guard !names.isEmpty || source.hasAccounts else {
-      throw CommandFailure(.notFound, description: "\(source.name) has no databases or accounts")
+      throw CommandFailure(.notFound, "\(source.name) has no databases or accounts")
     }
     guard try target.databases.names().isEmpty else {
-      throw CommandFailure(.conflict, description: "\(target.name) already has databases")
+      throw CommandFailure(.conflict, "\(target.name) already has databases")
     }
     var held: [any TreeStore] = []
     // Held until all are moved, so that no server can open them.
@@ -57,7 +57,7 @@ struct Migrate: ParsableCommand {
     let check = try database.check()
     if let fault = check.faults.first { throw StoreError(.damaged, description: fault) }
     guard try database.load() == tree else {
-      throw CommandFailure(.failed, description: "the copy of the database \"\(name)\" differs")
+      throw CommandFailure(.failed, "the copy of the database \"\(name)\" differs")
     }
     options.answer(
       "\(name): everything up to commit \(tree.revision), compared",
@@ -78,7 +78,7 @@ struct Migrate: ParsableCommand {
     defer { try? new.close() }
     try new.restore(contents)
     guard try new.contents() == contents else {
-      throw CommandFailure(.failed, description: "the copy of the accounts differs")
+      throw CommandFailure(.failed, "the copy of the accounts differs")
     }
     options.answer(
       ProgressLine.count(contents.accounts.count, "account") + " with "

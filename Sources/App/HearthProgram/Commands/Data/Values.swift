@@ -65,7 +65,7 @@ struct Watch: BlogCommand {
   func run() async throws {
     let path = try DatabasePath.parse(path)
     if let count, count < 1 {
-      throw CommandFailure(.usage, description: "--count must be at least 1")
+      throw CommandFailure(.usage, "--count must be at least 1")
     }
     let session = try BlogSession(options, isEndless: true)
     let events = AsyncThrowingStream<WatchEvent, any Error> { continuation in

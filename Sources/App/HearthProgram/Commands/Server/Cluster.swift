@@ -170,10 +170,7 @@ extension StoreChoice {
   func cluster(_ options: CommonOptions) throws(CommandFailure) -> any ClusterStore {
     try requireAlone(with: options)
     guard let store else {
-      throw CommandFailure(
-        .usage,
-        description: "name the PostgreSQL database with --store postgres://…"
-      )
+      throw CommandFailure(.usage, "name the PostgreSQL database with --store postgres://…")
     }
     return Storage.shared(at: store, changesSchema: false)
   }

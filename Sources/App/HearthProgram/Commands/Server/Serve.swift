@@ -80,10 +80,7 @@ struct Serve: AsyncParsableCommand {
   private func serve() async throws {
     try storage.requireAlone(with: options)
     if storage.store != nil, serving.emulator {
-      throw CommandFailure(
-        .usage,
-        description: "--store keeps data, but --emulator keeps none"
-      )
+      throw CommandFailure(.usage, "--store keeps data, but --emulator keeps none")
     }
     try requireConnections()
     let paths = try options.paths()
@@ -94,16 +91,14 @@ struct Serve: AsyncParsableCommand {
     if storage.store != nil, serverOptions.isPublic, network.advertise == nil {
       throw CommandFailure(
         .usage,
-        description:
-          "--store with --address needs --advertise, the name at which the other servers reach this"
+        "--store with --address needs --advertise, the name at which the other servers reach this"
           + " one and no other"
       )
     }
     if storage.store == nil, network.redirect || network.tlsCa != nil {
       throw CommandFailure(
         .usage,
-        description:
-          "--redirect and --tls-ca are about several servers, which share the storage of --store"
+        "--redirect and --tls-ca are about several servers, which share the storage of --store"
       )
     }
     try pages.apply(to: &serverOptions)
@@ -163,12 +158,12 @@ struct Serve: AsyncParsableCommand {
   private func requireConnections() throws(CommandFailure) {
     guard let count = serving.storeConnections else { return }
     guard storage.store != nil else {
-      throw CommandFailure(.usage, description: "--store-connections has no use without --store")
+      throw CommandFailure(.usage, "--store-connections has no use without --store")
     }
     guard count >= Storage.leastConnections else {
       throw CommandFailure(
         .usage,
-        description: "--store-connections must be at least \(Storage.leastConnections)"
+        "--store-connections must be at least \(Storage.leastConnections)"
       )
     }
   }
@@ -187,7 +182,7 @@ struct Serve: AsyncParsableCommand {
       }
       throw CommandFailure(
         .conflict,
-        description: "another server is running as \(host); --advertise takes a name of its own"
+        "another server is running as \(host); --advertise takes a name of its own"
       )
     }
   }
@@ -282,14 +277,14 @@ struct Stop: ParsableCommand {
     guard kill(process, SIGTERM) == 0 || errno == ESRCH else {
       throw CommandFailure(
         .notPermitted,
-        description: "process \(process) cannot be stopped: \(String(cString: strerror(errno)))"
+        "process \(process) cannot be stopped: \(String(cString: strerror(errno)))"
       )
     }
     for _ in 0..<Int(options.timeout * 50) {
       if Self.hasEnded(process) { return }
       poll(nil, 0, 20)
     }
-    throw CommandFailure(.offline, description: "process \(process) did not stop in time")
+    throw CommandFailure(.offline, "process \(process) did not stop in time")
   }
 
   /// Whether a process is gone, or is a zombie that its parent has not reaped.

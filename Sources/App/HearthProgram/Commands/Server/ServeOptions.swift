@@ -121,7 +121,7 @@ struct ServeOptions: ParsableArguments {
   private static func duration(_ seconds: Double?, of name: String) throws -> Duration? {
     guard let seconds else { return nil }
     guard seconds > 0, seconds <= 1_000_000_000 else {
-      throw CommandFailure(.usage, description: "\(name) must be a number of seconds above 0")
+      throw CommandFailure(.usage, "\(name) must be a number of seconds above 0")
     }
     return .seconds(seconds)
   }
@@ -129,7 +129,7 @@ struct ServeOptions: ParsableArguments {
   private static func set(_ setting: String, in limits: inout DatabaseServer.Limits) throws {
     let parts = setting.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, let value = Int(parts[1]) else {
-      throw CommandFailure(.usage, description: "--limit takes NAME=NUMBER, not \(setting)")
+      throw CommandFailure(.usage, "--limit takes NAME=NUMBER, not \(setting)")
     }
     try limits.set(String(parts[0]), to: value)
   }
@@ -162,20 +162,17 @@ struct PagesOptions: ParsableArguments {
   func apply(to options: inout DatabaseServer.Options) throws(CommandFailure) {
     guard pages else {
       guard pagesUrl == nil, pagesTitle == nil else {
-        throw CommandFailure(
-          .usage,
-          description: "--pages-url and --pages-title require --pages"
-        )
+        throw CommandFailure(.usage, "--pages-url and --pages-title require --pages")
       }
       return
     }
     guard options.port != nil else {
-      throw CommandFailure(.usage, description: "--pages requires --port")
+      throw CommandFailure(.usage, "--pages requires --port")
     }
     do throws(BlogPages.AddressError) {
       options.pages = try BlogPages(title: pagesTitle ?? "Hearth", address: pagesUrl)
     } catch {
-      throw CommandFailure(.usage, description: "\(error)")
+      throw CommandFailure(.usage, "\(error)")
     }
   }
 }
@@ -253,17 +250,14 @@ struct NetworkOptions: ParsableArguments {
   func apply(to options: inout DatabaseServer.Options) throws(CommandFailure) {
     if let address {
       guard options.port != nil else {
-        throw CommandFailure(.usage, description: "--address requires --port")
+        throw CommandFailure(.usage, "--address requires --port")
       }
       options.host = address
     }
     switch (tlsCert, tlsKey) {
     case (let certificate?, let key?):
       guard options.port != nil else {
-        throw CommandFailure(
-          .usage,
-          description: "--tls-cert needs --port, whose connections it encrypts"
-        )
+        throw CommandFailure(.usage, "--tls-cert needs --port, whose connections it encrypts")
       }
       options.tls = DatabaseServer.TLS(
         certificateChain: certificate,
@@ -272,32 +266,28 @@ struct NetworkOptions: ParsableArguments {
       )
     case (nil, nil): break
     case (_?, nil):
-      throw CommandFailure(.usage, description: "--tls-cert needs the key as well (--tls-key)")
+      throw CommandFailure(.usage, "--tls-cert needs the key as well (--tls-key)")
     case (nil, _?):
-      throw CommandFailure(.usage, description: "--tls-key needs the certificate (--tls-cert)")
+      throw CommandFailure(.usage, "--tls-key needs the certificate (--tls-cert)")
     }
     if tlsCa != nil, options.tls == nil {
       throw CommandFailure(
         .usage,
-        description: "--tls-ca needs --tls-cert and --tls-key, which encrypt what servers exchange"
+        "--tls-ca needs --tls-cert and --tls-key, which encrypt what servers exchange"
       )
     }
     options.redirectsClients = redirect
     options.allowsPlaintext = allowPlaintext
     if let advertise {
       guard options.port != nil else {
-        throw CommandFailure(
-          .usage,
-          description: "--advertise needs --port, which is what clients reach"
-        )
+        throw CommandFailure(.usage, "--advertise needs --port, which is what clients reach")
       }
       options.advertisedHost = advertise
     }
     guard !options.isExposed || allowPlaintext else {
       throw CommandFailure(
         .usage,
-        description:
-          "other machines can reach \(options.host): --tls-cert and --tls-key encrypt what is sent,"
+        "other machines can reach \(options.host): --tls-cert and --tls-key encrypt what is sent,"
           + " and --allow-plaintext lets everyone in between read and change it"
       )
     }
@@ -340,7 +330,7 @@ struct IdentityOptions: ParsableArguments {
   /// - Throws: `CommandFailure` for a value that cannot be used.
   func apply(to options: inout DatabaseServer.Options, keptIn paths: ProgramPaths?) throws {
     guard (1...86_400).contains(tokenSeconds) else {
-      throw CommandFailure(.usage, description: "--token-seconds must be from 1 to 86400")
+      throw CommandFailure(.usage, "--token-seconds must be from 1 to 86400")
     }
     options.identities.tokenLifetime = .seconds(tokenSeconds)
     options.identities.allowsSignUp = !noSignUp

@@ -184,10 +184,7 @@ extension Users {
       let door = try options.door()
       let account = try await door.account(user)
       guard let email = account["email"] else {
-        throw CommandFailure(
-          .usage,
-          description: "\"\(user)\" has no address, so it has no password either"
-        )
+        throw CommandFailure(.usage, "\"\(user)\" has no address, so it has no password either")
       }
       let answer = try await door.call(
         "sendOobCode",
