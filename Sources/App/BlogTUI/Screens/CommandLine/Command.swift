@@ -13,6 +13,8 @@ package struct Command: Sendable {
     }
   }
 
+  typealias Completions = @Sendable (_ words: [String], _ session: Session) -> [Word]
+
   package let name: String
   /// The arguments after the name, for help.
   package let arguments: String
@@ -21,7 +23,7 @@ package struct Command: Sendable {
   /// Whether the command needs arguments.
   let needsArguments: Bool
   /// The candidates for the last of the typed words; the first word is the name of the command.
-  let completions: @Sendable (_ words: [String], _ session: Session) -> [Word]
+  private(set) var completions: Completions = { _, _ in [] }
   /// Runs the command with the text after its name.
   let run: @Sendable (_ model: inout Model, _ rest: String) -> [Effect]
 
@@ -29,15 +31,20 @@ package struct Command: Sendable {
     _ name: String,
     arguments: String = "",
     help: String,
-    completions: @escaping @Sendable ([String], Session) -> [Word] = { _, _ in [] },
     run: @escaping @Sendable (inout Model, String) -> [Effect]
   ) {
     self.name = name
     self.arguments = arguments
     self.help = help
     needsArguments = !arguments.isEmpty && !arguments.hasPrefix("[") || name == "search"
-    self.completions = completions
     self.run = run
+  }
+
+  /// The command with candidates for its arguments.
+  private func completing(_ completions: @escaping Completions) -> Command {
+    var command = self
+    command.completions = completions
+    return command
   }
 
   /// A command that only scripts need.
@@ -51,139 +58,105 @@ package struct Command: Sendable {
     Command(
       "set",
       arguments: "NAME VALUE",
-      help: "choose a value and keep it in the configuration file",
-      completions: { words, session in
-        switch words.count {
-        case 2: return Setting.allCases.map { Word($0.rawValue, detail: $0.help) }
-        case 3:
-          let setting = Setting(rawValue: words[1])
-          return setting?.suggestions(themes: session.configuration.themeNames).map { Word($0) }
-            ?? []
-        default: return []
-        }
-      },
-      run: { model, rest in
-        let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
-        return model.set(words[0], to: words.count > 1 ? words[1].trimmingBlanks : nil)
+      help: "choose a value and keep it in the configuration file"
+    ) { model, rest in
+      let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
+      return model.set(words[0], to: words.count > 1 ? words[1].trimmingBlanks : nil)
+    }
+    .completing { words, session in
+      switch words.count {
+      case 2: return Setting.allCases.map { Word($0.rawValue, detail: $0.help) }
+      case 3:
+        let setting = Setting(rawValue: words[1])
+        return setting?.suggestions(themes: session.configuration.themeNames).map { Word($0) }
+          ?? []
+      default: return []
       }
-    ),
+    },
     Command(
       "theme",
       arguments: "NAME",
-      help: "choose the colours and keep them in the configuration file",
-      completions: { words, session in
-        words.count == 2 ? session.configuration.themeNames.map { Word($0) } : []
-      },
-      run: { model, rest in model.set(Setting.theme.rawValue, to: rest) }
-    ),
+      help: "choose the colours and keep them in the configuration file"
+    ) { $0.set(Setting.theme.rawValue, to: $1) }
+    .completing { words, session in
+      words.count == 2 ? session.configuration.themeNames.map { Word($0) } : []
+    },
     Command(
       "bind",
       arguments: "PLACE KEYS ACTION",
-      help: "give keys another meaning until the program ends",
-      completions: { words, session in
-        if words.count == 2 {
-          return Context.allCases.map { Word($0.name, detail: $0.title.string) }
-        }
-        guard words.count >= 4 else { return [] }
-        let context = Context.allCases.first { $0.name == words[1] } ?? .list
-        return session.keys.bindings(in: context).map {
-          Word($0.action.name, detail: $0.help.string)
-        }
-      },
-      run: { model, rest in
-        model.bind(rest)
-        return []
+      help: "give keys another meaning until the program ends"
+    ) { model, rest in
+      model.bind(rest)
+      return []
+    }
+    .completing { words, session in
+      if words.count == 2 {
+        return Context.allCases.map { Word($0.name, detail: $0.title.string) }
       }
-    ),
+      guard words.count >= 4 else { return [] }
+      let context = Context.allCases.first { $0.name == words[1] } ?? .list
+      return session.keys.bindings(in: context).map {
+        Word($0.action.name, detail: $0.help.string)
+      }
+    },
     help("keys"),
     help("help"),
-    Command(
-      "search",
-      arguments: "[WORD…]",
-      help: "search title, author and text",
-      run: { model, rest in model.searchPosts(for: rest) }
-    ),
-    Command(
-      "open-post",
-      arguments: "ID",
-      help: "open the post of that identifier",
-      run: { model, rest in model.open(rest) }
-    ),
-    Command(
-      "tag",
-      arguments: "NAME",
-      help: "show the posts with a tag",
-      completions: { words, session in
+    Command("search", arguments: "[WORD…]", help: "search title, author and text") {
+      $0.searchPosts(for: $1)
+    },
+    Command("open-post", arguments: "ID", help: "open the post of that identifier") { $0.open($1) },
+    Command("tag", arguments: "NAME", help: "show the posts with a tag") { $0.showTag($1) }
+      .completing { words, session in
         guard words.count == 2 else { return [] }
         let tags = session.feed.posts.flatMap { TextMarks(of: $0.title, $0.body).tags }
         return Set(tags).sorted().map { Word($0) }
       },
-      run: { model, rest in model.showTag(rest) }
-    ),
-    Command(
-      "save-search",
-      arguments: "NAME",
-      help: "save the search in the list under a name",
-      run: { model, rest in model.saveSearch(as: rest) }
-    ),
-    Command(
-      "remove-search",
-      arguments: "NAME",
-      help: "remove a saved search",
-      completions: { words, session in
-        words.count == 2
-          ? session.reading.lists.searches.map { Word($0.name, detail: $0.text) } : []
-      },
-      run: { model, rest in model.removeSearch(rest) }
-    ),
+    Command("save-search", arguments: "NAME", help: "save the search in the list under a name") {
+      $0.saveSearch(as: $1)
+    },
+    Command("remove-search", arguments: "NAME", help: "remove a saved search") {
+      $0.removeSearch($1)
+    }
+    .completing { words, session in
+      words.count == 2
+        ? session.reading.lists.searches.map { Word($0.name, detail: $0.text) } : []
+    },
     Command(
       "name",
       arguments: "[NAME]",
-      help: "show the name by which others see you, or change it",
-      run: { model, rest in model.changeName(to: rest) }
-    ),
-    Command(
-      "pipe",
-      arguments: "COMMAND",
-      help: "run a shell command with the post as its input",
-      run: { model, rest in model.pipe(to: rest) }
-    ),
-    Command(
-      "dump-screen",
-      arguments: "FILE",
-      help: "write what the screen shows to a file",
-      run: { model, rest in [.environment(.write(view(model).text() + "\n", file: rest))] }
-    ),
-    Command(
-      "save-messages",
-      arguments: "FILE",
-      help: "write all messages to a file",
-      run: { model, rest in [.environment(.write(model.session.messages.text, file: rest))] }
-    ),
+      help: "show the name by which others see you, or change it"
+    ) { $0.changeName(to: $1) },
+    Command("pipe", arguments: "COMMAND", help: "run a shell command with the post as its input") {
+      $0.pipe(to: $1)
+    },
+    Command("dump-screen", arguments: "FILE", help: "write what the screen shows to a file") {
+      [.environment(.write(view($0).text() + "\n", file: $1))]
+    },
+    Command("save-messages", arguments: "FILE", help: "write all messages to a file") {
+      [.environment(.write($0.session.messages.text, file: $1))]
+    },
     Command(
       "report",
       arguments: "[FILE]",
-      help: "write a report of a problem to a file, without secrets",
-      run: { _, rest in [.environment(.report(file: rest))] }
-    ),
+      help: "write a report of a problem to a file, without secrets"
+    ) { _, rest in [.environment(.report(file: rest))] },
     Command(
       "net",
       arguments: "[on|off]",
-      help: "cut this terminal off from the database, or connect it again",
-      completions: { words, _ in
-        guard words.count == 2 else { return [] }
-        return [
-          Word("off", detail: "work without a connection"), Word("on", detail: "connect again"),
-        ]
-      },
-      run: { model, rest in model.session.network(rest) }
-    ),
-    Command(
-      waitIdle,
-      help: "in a script: wait until everything is acknowledged and quiet",
-      run: { _, _ in [] }
-    ),
-    Command("quit", help: "quit", run: { model, _ in model.quit() }),
+      help: "cut this terminal off from the database, or connect it again"
+    ) { $0.session.network($1) }
+    .completing { words, _ in
+      guard words.count == 2 else { return [] }
+      return [
+        Word("off", detail: "work without a connection"), Word("on", detail: "connect again"),
+      ]
+    },
+    Command(waitIdle, help: "in a script: wait until everything is acknowledged and quiet") {
+      _,
+      _ in
+      []
+    },
+    Command("quit", help: "quit") { model, _ in model.quit() },
   ]
 
   private static func help(_ name: String) -> Command {
