@@ -36,13 +36,13 @@ struct SignInPainter: FramePainter {
 
   mutating func paint() {
     guard Frame.isLargeEnough(signIn.size) else { return paintTooSmall() }
-    screen.put(" " + heading + " ", in: frame.header, style: theme.brand, ellipsis: glyphs.ellipsis)
+    put(" " + heading + " ", in: frame.header, style: theme.brand)
     screen.horizontalLine(in: frame.upperRule, glyphs: glyphs, style: theme.rule)
     screen.horizontalLine(in: frame.lowerRule, glyphs: glyphs, style: theme.rule)
     if let form = signIn.form { paint(form) } else { paintChoices() }
     paintFooter()
     let name = SafeText(untrusted: signIn.databaseName, limit: 200)
-    screen.put(" " + name, in: frame.status, style: theme.dim, ellipsis: glyphs.ellipsis)
+    put(" " + name, in: frame.status, style: theme.dim)
   }
 
   private var heading: SafeText {
@@ -63,7 +63,7 @@ struct SignInPainter: FramePainter {
       }
       let text = (row.isSelected ? glyphs.selection : " ") + " " + signIn.title(of: row.id)
       let style = theme.style(.plain, isSelected: row.isSelected)
-      screen.put(text, in: row.rect, style: style, ellipsis: glyphs.ellipsis)
+      put(text, in: row.rect, style: style)
       hits.add(.choice(row.id), at: row.rect)
     }
   }
@@ -94,7 +94,7 @@ struct SignInPainter: FramePainter {
     let edge = Position(row: line.row, column: label.endColumn)
     let room = line.cut(left: SignInForm.labelWidth)
     let style = isFocused ? theme.key : theme.dim
-    screen.put(field.item.label(form.kind), in: label, style: style, ellipsis: glyphs.ellipsis)
+    put(field.item.label(form.kind), in: label, style: style)
     let mark = isFocused ? glyphs.selection : glyphs.vertical
     screen.put(mark, at: edge, style: isFocused ? theme.selectedBorder : theme.border, clip: line)
     let text = field.item.isSecret ? hidden(field.text, width: room.width) : field.text

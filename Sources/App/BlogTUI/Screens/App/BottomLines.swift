@@ -13,6 +13,17 @@ protocol FramePainter {
 }
 
 extension FramePainter {
+  /// Puts a text into a row, cut off with the ellipsis of the glyphs; returns the width used.
+  @discardableResult
+  mutating func put(
+    _ text: SafeText,
+    in rect: Rect,
+    style: Style,
+    aligned alignment: Alignment = .leading
+  ) -> Int {
+    screen.put(text, in: rect, style: style, aligned: alignment, ellipsis: glyphs.ellipsis)
+  }
+
   /// Says that the screen has no room for the frame.
   mutating func paintTooSmall() {
     let text: SafeText = "Too small: need 20x6"
@@ -29,7 +40,7 @@ extension FramePainter {
         height: 1
       )
       screen.fill(row, style: style)
-      screen.put(line, in: row.inset(rows: 0, columns: 1), style: style, ellipsis: glyphs.ellipsis)
+      put(line, in: row.inset(rows: 0, columns: 1), style: style)
       hits.cover(row)
     }
   }
@@ -89,12 +100,7 @@ extension Painter {
       let rest = keys.map(\.description).joined(separator: " ")
       text = text + "  " + SafeText(untrusted: rest) + " " + binding.help
     }
-    screen.put(
-      text,
-      in: frame.footer.inset(rows: 0, columns: 1),
-      style: theme.key,
-      ellipsis: glyphs.ellipsis
-    )
+    put(text, in: frame.footer.inset(rows: 0, columns: 1), style: theme.key)
   }
 
   /// Paints what the keys do in the current context, as far as there is room.
@@ -168,12 +174,12 @@ extension Painter {
 
   private mutating func paintIdentity(in rect: Rect) {
     let name = SafeText(untrusted: session.me.name, limit: SafeText.nameLimit)
-    let used = screen.put(name, in: rect, style: theme.key, ellipsis: glyphs.ellipsis)
+    let used = put(name, in: rect, style: theme.key)
     let database = SafeText(untrusted: session.connection.databaseName, limit: 200)
     let room = rect.cut(left: used)
     let text = separator + database
     guard room.width >= min(text.width, 12) else { return }
-    screen.put(text, in: room, style: theme.dim, ellipsis: glyphs.ellipsis)
+    put(text, in: room, style: theme.dim)
   }
 }
 

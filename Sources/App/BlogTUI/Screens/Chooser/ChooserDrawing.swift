@@ -4,7 +4,7 @@ extension Painter {
     screen.put(" " + chooser.title, at: frame.header.origin, style: theme.brand, clip: frame.header)
     let room = frame.header.cut(left: 12)
     let count = count(of: chooser) + " "
-    screen.put(count, in: room, style: theme.dim, aligned: .trailing, ellipsis: glyphs.ellipsis)
+    put(count, in: room, style: theme.dim, aligned: .trailing)
     paintParts(of: chooser)
   }
 
@@ -49,7 +49,7 @@ extension Painter {
       paint(item, in: chooser, isSelected: row.isSelected, column: column, at: row.rect)
     }
     if chooser.list.ids.isEmpty {
-      screen.put("No match", in: areas.list, style: theme.dim, ellipsis: glyphs.ellipsis)
+      put("No match", in: areas.list, style: theme.dim)
     }
     paintNote(of: chooser, in: areas.note)
     hits.add(.field(of: Chooser.self), at: areas.field)
@@ -86,7 +86,7 @@ extension Painter {
     screen.put(mark, at: row.origin, style: isDim ? theme.dim : style, clip: row)
     let name = row.line(0).cut(left: 2).with(width: column)
     let title = SafeText(untrusted: item.title)
-    screen.put(title, in: name, style: style, ellipsis: glyphs.ellipsis)
+    put(title, in: name, style: style)
     paintMatch(chooser.match(item), in: name, isSelected: isSelected)
     let rest = row.line(0).cut(left: column + 4, right: 1)
     var detail = SafeText(untrusted: item.detail)
@@ -97,7 +97,7 @@ extension Painter {
       detail = isASCII ? "< " + detail + " >" : "‹ " + detail + " ›"
     }
     let detailStyle = theme.style(theme.dim, isSelected: isSelected)
-    screen.put(detail, in: rest, style: detailStyle, ellipsis: glyphs.ellipsis)
+    put(detail, in: rest, style: detailStyle)
     if !chooser.field.isEmpty, !isShort {
       paintMatch(chooser.detailMatch(item), in: rest, isSelected: isSelected)
     }

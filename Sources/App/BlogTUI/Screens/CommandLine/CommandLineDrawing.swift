@@ -37,10 +37,10 @@ extension Painter {
       let mark: SafeText = isSelected ? (isASCII ? ">" : "▸") : " "
       screen.put(mark, at: row.origin, style: style, clip: row)
       let name = row.cut(left: 1).with(width: column)
-      screen.put(completion.title, in: name, style: style, ellipsis: glyphs.ellipsis)
+      put(completion.title, in: name, style: style)
       let rest = row.cut(left: column + 3, right: 1)
       let detail = theme.style(theme.dim, isSelected: isSelected)
-      screen.put(completion.detail, in: rest, style: detail, ellipsis: glyphs.ellipsis)
+      put(completion.detail, in: rest, style: detail)
     }
   }
 }

@@ -267,7 +267,7 @@ extension Painter {
       }
       let room = row.cut(left: 2, right: 1)
       let style = theme.style(theme.text, isSelected: isSelected)
-      screen.put(item.title, in: room, style: style, ellipsis: glyphs.ellipsis)
+      put(item.title, in: room, style: style)
       hits.add(.completion(index), at: row)
     }
     screen.cursor = cursor

@@ -74,7 +74,7 @@ extension Painter {
     paintPreview(of: form.body, in: areas)
     if let problem = form.problem {
       let room = areas.problem.cut(left: 1, right: 1)
-      screen.put(problem, in: room, style: theme.failure, ellipsis: glyphs.ellipsis)
+      put(problem, in: room, style: theme.failure)
     }
   }
 

@@ -166,11 +166,11 @@ extension Painter {
     let heading = line.cut(left: 1)
     guard rect.height > 1 else {
       let text = second.isEmpty ? first : first + separator + second
-      return _ = screen.put(text, in: heading, style: style, ellipsis: glyphs.ellipsis)
+      return _ = put(text, in: heading, style: style)
     }
-    screen.put(first, in: heading, style: style, ellipsis: glyphs.ellipsis)
+    put(first, in: heading, style: style)
     let below = rect.line(1).cut(left: 3)
-    screen.put(second, in: below, style: isSelected ? style : theme.dim, ellipsis: glyphs.ellipsis)
+    put(second, in: below, style: isSelected ? style : theme.dim)
   }
 
   private func excerpt(_ text: String) -> SafeText {

@@ -10,17 +10,12 @@ extension Painter {
     let room = frame.page
     let followed = inspector.followedFacts
     let facts = followed.map(Self.words) ?? Self.words(about: inspector)
-    screen.put(
-      facts.joined(separator: separator),
-      in: room.line(0),
-      style: theme.dim,
-      ellipsis: glyphs.ellipsis
-    )
+    put(facts.joined(separator: separator), in: room.line(0), style: theme.dim)
     let rows = room.cut(top: 1)
     if inspector.list.ids.isEmpty {
       let text: SafeText =
         inspector.count == 0 ? "Nothing happened yet." : "Nothing of this kind or path."
-      screen.put(text, in: rows, style: theme.dim, ellipsis: glyphs.ellipsis)
+      put(text, in: rows, style: theme.dim)
       return
     }
     for row in inspector.list.rows(in: rows) {
@@ -79,13 +74,7 @@ extension Painter {
       words.append("paused, " + SafeText(inspector.waitingCount) + " waiting")
     }
     let text = words.joined(separator: separator) + " "
-    screen.put(
-      text,
-      in: frame.header.cut(left: 12),
-      style: theme.notice,
-      aligned: .trailing,
-      ellipsis: glyphs.ellipsis
-    )
+    put(text, in: frame.header.cut(left: 12), style: theme.notice, aligned: .trailing)
   }
 
   private mutating func paint(
@@ -115,12 +104,12 @@ extension Painter {
       let column = Rect(row: row.row, column: start, width: Self.sizeColumn, height: 1)
       let size = event.size.map { ShortNumber.text($0) } ?? .empty
       let dim = theme.style(theme.dim, isSelected: isSelected)
-      screen.put(size, in: column, style: dim, aligned: .trailing, ellipsis: glyphs.ellipsis)
+      put(size, in: column, style: dim, aligned: .trailing)
       start += Self.sizeColumn + 1
     }
     let rest = Rect(row: row.row, column: start, width: row.endColumn - start, height: 1)
     let title = SafeText(untrusted: event.title, limit: 400)
-    screen.put(title, in: rest, style: style, ellipsis: glyphs.ellipsis)
+    put(title, in: rest, style: style)
   }
 
   /// A symbol and a word, so that the kinds differ in more than colour or symbol.

@@ -41,7 +41,7 @@ extension Painter {
       case .key(let key, let meaning):
         let cells = Layout.columns([.fixed(column), .flexible(1)], in: block.line(index))
         screen.put(key, in: cells[0], style: theme.key)
-        screen.put(meaning, in: cells[1], style: theme.dim, ellipsis: glyphs.ellipsis)
+        put(meaning, in: cells[1], style: theme.dim)
       case .gap: break
       }
     }

@@ -83,7 +83,7 @@ extension Painter {
     let day = CalendarDay(created).text(besides: CalendarDay(session.now))
     let room = rect.inset(rows: 0, columns: 2)
     let text = " " + SafeText(untrusted: day) + " "
-    screen.put(text, in: room, style: theme.dim, ellipsis: glyphs.ellipsis)
+    put(text, in: room, style: theme.dim)
   }
 
   /// A time in the format that the user has chosen.

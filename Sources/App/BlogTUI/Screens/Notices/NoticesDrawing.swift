@@ -41,11 +41,11 @@ extension Painter {
     let dim = theme.style(theme.dim, isSelected: isSelected)
     screen.put(age, in: line.cut(left: line.width - age.width), style: dim)
     let room = line.cut(left: 2, right: age.isEmpty ? 0 : age.width + 2)
-    screen.put(sentence(entry), in: room, style: style, ellipsis: glyphs.ellipsis)
+    put(sentence(entry), in: room, style: style)
     guard rect.height > 1 else { return }
     let below = rect.line(1)
     let text = Markup.excerpt(of: entry.text, limit: below.width + 1, bullet: glyphs.bullet)
-    screen.put(text, in: below.cut(left: 4), style: dim, ellipsis: glyphs.ellipsis)
+    put(text, in: below.cut(left: 4), style: dim)
   }
 
   private func sentence(_ entry: NoticeEntry) -> SafeText {

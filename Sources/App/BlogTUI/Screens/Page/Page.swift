@@ -363,7 +363,7 @@ extension Painter {
     }
     guard page.scroll.lines.isEmpty else { return }
     let none: SafeText = page.field.isEmpty ? "Nothing yet." : "No match; Esc shows everything"
-    screen.put(none, in: room, style: theme.dim, ellipsis: glyphs.ellipsis)
+    put(none, in: room, style: theme.dim)
   }
 
   /// Paints the scroll position of a text at the right of the header.
@@ -375,7 +375,7 @@ extension Painter {
     if last < total { mark.append(isASCII ? "v" : "▼") }
     let text = mark + " " + SafeText(last) + "/" + SafeText(total) + " "
     let room = frame.header.cut(left: column)
-    screen.put(text, in: room, style: theme.dim, aligned: .trailing, ellipsis: glyphs.ellipsis)
+    put(text, in: room, style: theme.dim, aligned: .trailing)
   }
 
   /// Paints the search line of a page.
