@@ -86,79 +86,57 @@ struct Cluster: ParsableCommand {
     _ details: ClusterDetails,
     _ losses: [StorageLoss]
   ) -> JSONValue {
-    .object(
-      (
-        "servers",
-        .array(
-          view.servers.map { server in
-            .object(
-              ("id", .string(server.id.description)),
-              ("host", .string(server.host)),
-              ("version", details.versions[server.id].map { .string($0) } ?? .null)
-            )
-          }
-        )
-      ),
-      (
-        "silent",
-        .array(
-          view.silent.map {
-            .object(
-              ("id", .string($0.server.id.description)),
-              ("host", .string($0.server.host)),
-              ("silentMilliseconds", .integer(Int64($0.age / .milliseconds(1))))
-            )
-          }
-        )
-      ),
-      (
-        "leases",
-        .array(
-          view.leases.map { lease in
-            .object(
-              ("database", .string(lease.database)),
-              ("epoch", .integer(lease.epoch)),
-              ("leader", .string(lease.holder.description)),
-              (
-                "host",
-                view.servers.first { $0.id == lease.holder }.map { .string($0.host) } ?? .null
-              ),
-              ("renewedMilliseconds", .integer(Int64(lease.age / .milliseconds(1)))),
-              ("unfoldedCommits", .integer(details.unfolded[lease.database] ?? 0))
-            )
-          }
-        )
-      ),
+    let servers = view.servers.map { server in
+      JSONValue.object(
+        ("id", .string(server.id.description)),
+        ("host", .string(server.host)),
+        ("version", details.versions[server.id].map { .string($0) } ?? .null)
+      )
+    }
+    let silent = view.silent.map {
+      JSONValue.object(
+        ("id", .string($0.server.id.description)),
+        ("host", .string($0.server.host)),
+        ("silentMilliseconds", .integer(Int64($0.age / .milliseconds(1))))
+      )
+    }
+    let leases = view.leases.map { lease in
+      let host = view.servers.first { $0.id == lease.holder }?.host
+      return JSONValue.object(
+        ("database", .string(lease.database)),
+        ("epoch", .integer(lease.epoch)),
+        ("leader", .string(lease.holder.description)),
+        ("host", host.map { .string($0) } ?? .null),
+        ("renewedMilliseconds", .integer(Int64(lease.age / .milliseconds(1)))),
+        ("unfoldedCommits", .integer(details.unfolded[lease.database] ?? 0))
+      )
+    }
+    let standbys = details.standbys.map { standby in
+      JSONValue.object(
+        ("name", .string(standby.name)),
+        ("synchronous", .bool(standby.isSynchronous)),
+        ("bytesBehind", standby.lag.map { .integer($0) } ?? .null)
+      )
+    }
+    let losses = losses.map { loss in
+      JSONValue.object(
+        ("database", .string(loss.database)),
+        ("batches", .integer(loss.batches)),
+        ("commits", .integer(loss.commits)),
+        ("batch", .integer(loss.seen.batch)),
+        ("timelineBefore", .integer(loss.oldTimeline)),
+        ("timeline", .integer(loss.newTimeline))
+      )
+    }
+    return .object(
+      ("servers", .array(servers)),
+      ("silent", .array(silent)),
+      ("leases", .array(leases)),
       ("timeline", .integer(view.history.timeline)),
       ("awaitingStandby", .bool(details.isAwaitingStandby)),
-      (
-        "standbys",
-        .array(
-          details.standbys.map { standby in
-            .object(
-              ("name", .string(standby.name)),
-              ("synchronous", .bool(standby.isSynchronous)),
-              ("bytesBehind", standby.lag.map { .integer($0) } ?? .null)
-            )
-          }
-        )
-      ),
+      ("standbys", .array(standbys)),
       ("databases", .array(view.positions.keys.sorted().map { .string($0) })),
-      (
-        "losses",
-        .array(
-          losses.map { loss in
-            .object(
-              ("database", .string(loss.database)),
-              ("batches", .integer(loss.batches)),
-              ("commits", .integer(loss.commits)),
-              ("batch", .integer(loss.seen.batch)),
-              ("timelineBefore", .integer(loss.oldTimeline)),
-              ("timeline", .integer(loss.newTimeline))
-            )
-          }
-        )
-      )
+      ("losses", .array(losses))
     )
   }
 }
