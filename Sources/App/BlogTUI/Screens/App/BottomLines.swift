@@ -61,6 +61,29 @@ extension FramePainter {
 }
 
 extension Painter {
+  /// Paints a line that is typed into the footer.
+  ///
+  /// - Parameters:
+  ///   - field: What is typed.
+  ///   - type: The screen to which the field belongs.
+  ///   - label: What stands before it.
+  ///   - rest: The columns after it that belong to something else.
+  ///   - placeholder: What is shown while nothing is typed.
+  ///   - isFocused: Whether it has the cursor.
+  mutating func paintLine(
+    _ field: TextField,
+    of type: any AppScreen.Type,
+    after label: SafeText,
+    leaving rest: Int = 0,
+    placeholder: SafeText,
+    isFocused: Bool = true
+  ) {
+    let room = frame.footer.cut(left: label.width, right: rest)
+    screen.put(label, at: frame.footer.origin, style: theme.key, clip: frame.footer)
+    hits.add(.field(of: type), at: room)
+    field.draw(on: &screen, in: room, placeholder: placeholder, isFocused: isFocused)
+  }
+
   /// Paints the most urgent of these: a question, pending keys, a message, typed text, hints.
   mutating func paintFooter() {
     let front = model.stack.front

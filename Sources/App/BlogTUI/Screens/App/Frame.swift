@@ -42,9 +42,6 @@ package struct Frame: Hashable, Sendable {
   /// The text of a page.
   var page: Rect { content.inset(rows: 0, columns: 1) }
 
-  /// Where a command is typed, after its colon.
-  var commandField: Rect { footer.cut(left: 1) }
-
   /// Whether the screens can be used at that size.
   package static func isLargeEnough(_ size: Size) -> Bool {
     size.width >= smallest.width && size.height >= smallest.height

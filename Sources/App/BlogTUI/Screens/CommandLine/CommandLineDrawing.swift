@@ -3,13 +3,10 @@ extension Painter {
 
   /// Paints the command line with its colon, or with its question.
   mutating func paint(_ line: CommandLine) {
-    let label = line.label(in: frame.footer.width)
-    let room = frame.footer.cut(left: label.width)
-    screen.put(label, at: frame.footer.origin, style: theme.key, clip: frame.footer)
-    hits.add(.field(of: CommandLine.self), at: room)
-    line.field.draw(
-      on: &screen,
-      in: room,
+    paintLine(
+      line.field,
+      of: CommandLine.self,
+      after: line.label(in: frame.footer.width),
       placeholder: line.question == nil ? "a command; Tab completes" : "a name",
       isFocused: model.context == .command
     )

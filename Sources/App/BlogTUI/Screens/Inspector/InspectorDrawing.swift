@@ -50,13 +50,11 @@ extension Painter {
 
   /// Paints the line in which a path is typed.
   mutating func paintInspectorFilter() {
-    screen.put("/", at: frame.footer.origin, style: theme.key, clip: frame.footer)
-    hits.add(.field(of: InspectorScreen.self), at: frame.commandField)
-    session.inspector.field.draw(
-      on: &screen,
-      in: frame.commandField,
-      placeholder: "the beginning of a path, or a part of one without / in front",
-      isFocused: true
+    paintLine(
+      session.inspector.field,
+      of: InspectorScreen.self,
+      after: "/",
+      placeholder: "the beginning of a path, or a part of one without / in front"
     )
   }
 

@@ -108,13 +108,12 @@ extension Painter {
   /// Paints the line in which a search is typed.
   mutating func paintSearchLine() {
     guard let search = session.search else { return }
-    screen.put("/", at: frame.footer.origin, style: theme.key, clip: frame.footer)
-    hits.add(.field(of: ListScreen.self), at: frame.searchField)
-    search.field.draw(
-      on: &screen,
-      in: frame.searchField,
-      placeholder: "title, author or text",
-      isFocused: true
+    paintLine(
+      search.field,
+      of: ListScreen.self,
+      after: "/",
+      leaving: frame.searchCount.width,
+      placeholder: "title, author or text"
     )
     guard search.pattern != nil else { return }
     let count: SafeText = session.feed.list.ids.isEmpty ? "no match" : matchCount

@@ -380,11 +380,10 @@ extension Painter {
 
   /// Paints the search line of a page.
   mutating func paintSearch(of page: Page) {
-    screen.put("/", at: frame.footer.origin, style: theme.key, clip: frame.footer)
-    hits.add(.field(of: Page.self), at: frame.commandField)
-    page.field.draw(
-      on: &screen,
-      in: frame.commandField,
+    paintLine(
+      page.field,
+      of: Page.self,
+      after: "/",
       placeholder: "type to filter",
       isFocused: model.context == .find
     )
