@@ -51,23 +51,23 @@ enum Age {
 
 extension Int64 {
   /// The digits of the number, with zeros in front if there are fewer.
-  func digits(_ count: Int) -> String {
+  package func digits(_ count: Int) -> String {
     let text = String(self)
     return String(repeating: "0", count: Swift.max(0, count - text.count)) + text
   }
 }
 
 /// A day of the calendar, in the user's time zone.
-struct CalendarDay: Hashable {
+package struct CalendarDay: Hashable {
   private static let millisecondsPerDay: Int64 = 86_400_000
 
   /// The days since 1970.
   let number: Int64
-  let year: Int64
+  package let year: Int64
   /// The month, counted from 1.
   let month: Int64
   /// The day of the month, counted from 1.
-  let day: Int64
+  package let day: Int64
 
   /// The day that contains a time, given in milliseconds since 1970.
   init(_ milliseconds: Int64) {
@@ -75,7 +75,7 @@ struct CalendarDay: Hashable {
   }
 
   /// The day that many days after the first of January 1970.
-  init(number: Int64) {
+  package init(number: Int64) {
     self.number = number
     // In years that begin in March, leap days come last; 146,097 days are 400 years.
     let shifted = number + 719_468
@@ -98,13 +98,16 @@ struct CalendarDay: Hashable {
   }
 
   /// The day as ISO 8601 has it, such as `2024-05-03`.
-  var text: String { "\(year.digits(4))-\(month.digits(2))-\(day.digits(2))" }
+  package var text: String { "\(year.digits(4))-\(month.digits(2))-\(day.digits(2))" }
+
+  /// The name of the month.
+  package var monthName: String { Self.months[Int(month - 1)] }
 
   /// The day in words, such as `Thursday 19 November`, with the year unless the other day is in the
   /// same year.
   func text(besides other: CalendarDay) -> String {
     let weekday = Self.weekdays[Int(((number + 3) % 7 + 7) % 7)]
-    let name = "\(weekday) \(day) \(Self.months[Int(month - 1)])"
+    let name = "\(weekday) \(day) \(monthName)"
     return year == other.year ? name : "\(name) \(year)"
   }
 

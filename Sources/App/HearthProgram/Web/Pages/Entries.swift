@@ -1,4 +1,5 @@
 internal import BlogModel
+internal import BlogTUI
 internal import RealtimeCore
 
 /// A post as readers see it; a field that is missing or has the wrong type is empty.
@@ -44,51 +45,27 @@ extension Node {
 
 /// A time as pages show it: in UTC, because the reader's time zone is unknown.
 struct PageTime {
-  private static let months = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September",
-    "October", "November", "December",
-  ]
-
-  private let year: Int64
-  private let month: Int
-  private let day: Int64
+  private let day: CalendarDay
   private let second: Int64
 
   /// Makes the time from milliseconds since 1970.
   init(_ milliseconds: Int64) {
     let seconds = milliseconds / 1_000
+    day = CalendarDay(number: seconds / 86_400)
     second = seconds % 86_400
-    // Computes the civil date from the day number, in eras of 400 years whose years begin in March.
-    let shifted = seconds / 86_400 + 719_468
-    let era = shifted / 146_097
-    let ofEra = shifted % 146_097
-    let yearOfEra = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
-    let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let fromMarch = (5 * ofYear + 2) / 153
-    day = ofYear - (153 * fromMarch + 2) / 5 + 1
-    month = Int(fromMarch < 10 ? fromMarch + 3 : fromMarch - 9)
-    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
 
   /// For example "2026-11-24T15:46:05Z".
-  var machine: String {
-    "\(Self.digits(year, count: 4))-\(Self.digits(Int64(month), count: 2))"
-      + "-\(Self.digits(day, count: 2))T\(clock):\(Self.digits(second % 60, count: 2))Z"
-  }
+  var machine: String { "\(day.text)T\(clock):\((second % 60).digits(2))Z" }
 
   /// For example "24 November 2026".
-  var date: String { "\(day) \(Self.months[month - 1]) \(year)" }
+  var date: String { "\(day.day) \(day.monthName) \(day.year)" }
 
   /// For example "24 November 2026, 15:46 UTC".
   var dateAndClock: String { "\(date), \(clock) UTC" }
 
   private var clock: String {
-    "\(Self.digits(second / 3_600, count: 2)):\(Self.digits(second / 60 % 60, count: 2))"
-  }
-
-  private static func digits(_ number: Int64, count: Int) -> String {
-    let text = String(number)
-    return String(repeating: "0", count: max(count - text.count, 0)) + text
+    "\((second / 3_600).digits(2)):\((second / 60 % 60).digits(2))"
   }
 }
 
