@@ -108,34 +108,25 @@ extension BlogAction {
       Facts(
         name: "following",
         place: "/following/\(uid)",
-        refusal: (
-          isFollowed ? "The author is not followed" : "The author is still followed",
-          "follow-author"
-        )
+        refusal: ("The author is \(isFollowed ? "not" : "still") followed", "follow-author")
       )
     case .mute(let uid, let isMuted):
       Facts(
         name: "muting",
         place: "/muted/\(uid)",
-        refusal: (
-          isMuted ? "The author is not muted" : "The author is still muted", "mute-author"
-        )
+        refusal: ("The author is \(isMuted ? "not" : "still") muted", "mute-author")
       )
     case .block(let uid, let isBlocked):
       Facts(
         name: "blocking",
         place: "/blocked/\(uid)",
-        refusal: (
-          isBlocked ? "The author is not blocked" : "The author is still blocked", "block-author"
-        )
+        refusal: ("The author is \(isBlocked ? "not" : "still") blocked", "block-author")
       )
     case .saveSearch(let slot, let name, let text):
       Facts(
         name: "the search \(name)",
         place: "/searches/\(slot)",
-        refusal: (
-          text == nil ? "The search was not removed" : "The search was not saved", "saved-searches"
-        )
+        refusal: ("The search was not \(text == nil ? "removed" : "saved")", "saved-searches")
       )
     case .rename:
       Facts(name: "the name", place: "/users")
@@ -143,9 +134,7 @@ extension BlogAction {
       Facts(
         name: "the bookmark",
         place: "/bookmarks/\(post)",
-        refusal: (
-          isMarked ? "The bookmark was not saved" : "The bookmark was not removed", "bookmark"
-        )
+        refusal: ("The bookmark was not \(isMarked ? "saved" : "removed")", "bookmark")
       )
     }
   }
