@@ -61,7 +61,7 @@ enum TypingOutcome {
 }
 
 /// The stacking order of screens, regardless of when they were opened.
-enum ScreenLayer: Int, Comparable {
+enum ScreenLayer: Comparable {
   /// Lists and posts.
   case reading
   /// Forms.
@@ -75,8 +75,6 @@ enum ScreenLayer: Int, Comparable {
   case line
   /// Modal questions.
   case question
-
-  static func < (left: ScreenLayer, right: ScreenLayer) -> Bool { left.rawValue < right.rawValue }
 }
 
 /// How many lines of a text one step of the wheel scrolls.
