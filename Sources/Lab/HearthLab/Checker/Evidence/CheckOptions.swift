@@ -21,7 +21,7 @@ package struct CheckOptions: Sendable {
     /// What this part of a run must contain; no promise has to be checked in less than all of it.
     package func scaled(by share: Double) -> Least {
       func part(_ number: Int) -> Int { Int(Double(number) * min(max(share, 0), 1)) }
-      var least = Least.nothing
+      var least = Least()
       least.acknowledged = part(acknowledged)
       least.commits = part(commits)
       least.comments = part(comments)
@@ -31,15 +31,7 @@ package struct CheckOptions: Sendable {
     }
 
     /// No minimum, for a test of a few operations.
-    package static var nothing: Least {
-      var least = Least()
-      least.acknowledged = 0
-      least.commits = 0
-      least.comments = 0
-      least.stars = 0
-      least.shown = 0
-      return least
-    }
+    package static var nothing: Least { Least().scaled(by: 0) }
   }
 
   /// The minimum that must have been done.
