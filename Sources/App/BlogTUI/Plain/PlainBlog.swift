@@ -63,7 +63,7 @@ package struct PlainBlog: Sendable {
       return ["The open post was deleted."]
     case .connection(let state): return take(state)
     case .connectionProblem(let problem): return take(problem)
-    case .silence(let silence): return silence.map { ["No answer from \($0.address)."] } ?? []
+    case .silence(let silence?): return ["No answer from \(silence.address)."]
     case .feedFailed(_, let reason):
       hasFailed = true
       return ["The posts cannot be read: \(reason)."]
@@ -73,40 +73,30 @@ package struct PlainBlog: Sendable {
     case .succeeded(let action):
       unanswered = max(0, unanswered - 1)
       return ["Done: \(action.name)."]
-    case .people(let new):
-      people = new
-      return []
+    case .people(let new): people = new
     case .named(let known):
       me = known
       names.learn(me)
-      return []
-    case .unnamed, .reading: return []
     case .renamed(let new):
       me = new
       names.learn(me)
       return ["Your name is \(me.name) now."]
-    case .readState(let state):
-      readState = state
-      return []
-    case .markAnswered:
-      unanswered = max(0, unanswered - 1)
-      return []
+    case .readState(let state): readState = state
+    case .markAnswered: unanswered = max(0, unanswered - 1)
     case .notices(let new):
       for author in new.compactMap(\.author) { names.learn(author) }
       notices = new
-      return []
-    case .notice(let notice):
-      // Stars are told as changes of the posts, and comments on the open post with their text.
-      if case .star = notice { return [] }
-      if notice.post == open { return [] }
+    // Stars are told as changes of the posts, and comments on the open post with their text.
+    case .notice(.star): break
+    case .notice(let notice) where notice.post != open:
       return [notice.sentence(name: { names.shown($0) }, title: { $0 })]
     case .hasEarlierComments(let id, let hasEarlier):
       if id == open { self.hasEarlier = hasEarlier }
-      return []
     case .feed, .extent, .post, .comments, .latestComments, .typing, .ownLists, .roundTrip,
-      .pendingWrites, .found:
-      return []
+      .pendingWrites, .found, .silence, .unnamed, .reading, .notice:
+      break
     }
+    return []
   }
 
   private mutating func take(_ new: [Post]) -> [String] {
