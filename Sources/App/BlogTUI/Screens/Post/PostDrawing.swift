@@ -73,8 +73,7 @@ extension Painter {
       paintHeading(open.comments.rows[index], of: open, isSelected: isSelected, in: row)
     case .comment(let index, let text):
       let indent = open.view.layout.indent(of: open.comments.rows[index].depth)
-      let position = Position(row: row.row, column: row.column + 2 + indent)
-      paint(text, at: position, in: row)
+      paint(text, at: row.cut(left: 2 + indent).origin, in: row)
     }
   }
 
@@ -130,8 +129,7 @@ extension Painter {
     var indent = open.view.layout.indent(of: shown.depth)
     if indent > 0 {
       let mark: SafeText = isASCII ? "`" : "└"
-      let position = Position(row: row.row, column: row.column + indent - 2)
-      screen.put(mark, at: position, style: theme.border, clip: row)
+      screen.put(mark, at: row.cut(left: indent - 2).origin, style: theme.border, clip: row)
     }
     let used = paintSignature(
       of: comment.writer,
@@ -141,20 +139,20 @@ extension Painter {
     )
     indent += used + 1
     if let delivery = session.delivery(of: comment.id) {
-      let position = Position(row: row.row, column: row.column + indent)
       let sign = delivery.sign(glyphs)
-      screen.put(sign, at: position, style: delivery.style(theme), clip: row)
+      let start = row.cut(left: indent).origin
+      screen.put(sign, at: start, style: delivery.style(theme), clip: row)
       indent += sign.width + 1
     }
     if open.comments.muted.contains(comment.uid) {
-      let position = Position(row: row.row, column: row.column + indent)
-      indent += screen.put("muted ", at: position, style: theme.dim, clip: row)
+      let start = row.cut(left: indent).origin
+      indent += screen.put("muted ", at: start, style: theme.dim, clip: row)
     }
     guard shown.isFolded else { return }
     let arrow: SafeText = isASCII ? "> " : "▶ "
     let count = Self.count(shown.answers, one: "answer", many: "answers")
-    let position = Position(row: row.row, column: row.column + indent)
-    screen.put(arrow + count, at: position, style: theme.notice, clip: row)
+    let start = row.cut(left: indent).origin
+    screen.put(arrow + count, at: start, style: theme.notice, clip: row)
   }
 
   /// Paints the author and the time; returns the number of cells.
@@ -170,8 +168,8 @@ extension Painter {
     let name = session.shownName(of: person)
       .truncated(to: max(1, row.width - when.width), ellipsis: glyphs.ellipsis)
     let used = screen.put(name, at: row.origin, style: style.with(.bold), clip: row)
-    let position = Position(row: row.row, column: row.column + used)
-    return used + screen.put(when, at: position, style: theme.dim, clip: row)
+    let end = row.cut(left: used).origin
+    return used + screen.put(when, at: end, style: theme.dim, clip: row)
   }
 
   private mutating func paintByline(of open: OpenPost, in row: Rect) {
@@ -188,11 +186,10 @@ extension Painter {
       style: theme.author,
       in: row.cut(right: shown.width + 3)
     )
-    let middle = Position(row: row.row, column: row.column + used)
-    screen.put(separator, at: middle, style: theme.dim, clip: row)
-    let position = Position(row: row.row, column: middle.column + 3)
+    let rest = row.cut(left: used)
+    screen.put(separator, at: rest.origin, style: theme.dim, clip: row)
     let style = style(isStarred ? theme.star : theme.text, of: .stars(post.id))
-    screen.put(shown, at: position, style: style, clip: row)
+    screen.put(shown, at: rest.cut(left: 3).origin, style: style, clip: row)
   }
 
   /// Paints a line across the whole post with a text in it.
