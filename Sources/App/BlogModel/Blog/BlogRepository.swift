@@ -234,15 +234,7 @@ package struct DatabaseErrorText: Sendable {
 
   /// A word as shells read it.
   private static func quoted(_ word: String) -> String {
-    let isPlain = word.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "-"),
-        UInt8(ascii: "_"), UInt8(ascii: "."):
-        true
-      default: false
-      }
-    }
+    let isPlain = word.utf8.allSatisfy { $0.isAlphanumeric || "/-_.".utf8.contains($0) }
     return isPlain && !word.isEmpty ? word : "'" + word.replacing("'", with: "'\\''") + "'"
   }
 

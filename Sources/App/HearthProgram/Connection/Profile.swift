@@ -1,6 +1,7 @@
 import ArgumentParser
 import DurableFiles
 import Foundation
+import RealtimeCore
 
 /// A remote database under a short name.
 struct Profile: Equatable, Sendable {
@@ -16,14 +17,7 @@ struct Profile: Equatable, Sendable {
   /// Whether a name can be typed and written without quotation marks.
   static func isValid(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.count <= 64 && !name.hasPrefix("-")
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-          true
-        default: false
-        }
-      }
+      && name.utf8.allSatisfy { $0.isAlphanumeric || "-_".utf8.contains($0) }
   }
 
   /// The rule of ``isValid(_:)`` in words.

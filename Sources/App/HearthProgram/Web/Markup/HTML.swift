@@ -1,3 +1,5 @@
+internal import RealtimeCore
+
 /// A piece of HTML or XML.
 ///
 /// The types ensure that markup comes only from the source code: text from run time is always
@@ -105,12 +107,9 @@ enum PlainText {
   static func escaped(_ text: String) -> String {
     var escaped = ""
     for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
+      if byte.isAlphanumeric || "-_~".utf8.contains(byte) {
         escaped.unicodeScalars.append(Unicode.Scalar(byte))
-      default:
+      } else {
         let digits = String(byte, radix: 16, uppercase: true)
         escaped += digits.count < 2 ? "%0\(digits)" : "%\(digits)"
       }

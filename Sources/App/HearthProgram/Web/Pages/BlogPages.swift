@@ -273,15 +273,7 @@ struct Site: Sendable {
     guard let scheme else { throw problem }
     var rest = address.dropFirst(scheme.count)
     if rest.hasSuffix("/") { rest = rest.dropLast() }
-    let isName = rest.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-        UInt8(ascii: ":"):
-        true
-      default: false
-      }
-    }
+    let isName = rest.utf8.allSatisfy { $0.isAlphanumeric || "-.:".utf8.contains($0) }
     let host = rest.prefix { $0 != ":" }
     guard isName, !host.isEmpty else { throw problem }
     origin = scheme + rest
