@@ -27,7 +27,7 @@ package struct ReplayFact: Hashable, Sendable {
   /// One line about it.
   package let text: SafeText
 
-  init(_ kind: Kind, text: String) {
+  init(_ kind: Kind, _ text: String) {
     self.kind = kind
     self.text = SafeText(untrusted: text, limit: 200)
   }
@@ -38,7 +38,7 @@ extension ReplayFact {
   static func facts(of step: RecordedStep, before model: Model) -> [ReplayFact] {
     switch step.entry {
     case nil: return []
-    case .start(let start)?: return [ReplayFact(.other, text: "\(start.me.name) opened the blog")]
+    case .start(let start)?: return [ReplayFact(.other, "\(start.me.name) opened the blog")]
     case .event(let event)?: return facts(of: event, before: model)
     }
   }
@@ -46,14 +46,14 @@ extension ReplayFact {
   private static func facts(of event: Event, before model: Model) -> [ReplayFact] {
     let me = model.me.name
     switch event {
-    case .key(.paste(let text)): return [ReplayFact(.key, text: "\(me) pasted \(quoted(text))")]
+    case .key(.paste(let text)): return [ReplayFact(.key, "\(me) pasted \(quoted(text))")]
     case .key(.resize(let size)):
-      return [ReplayFact(.other, text: "the terminal has \(size.width)x\(size.height) cells")]
-    case .key(let key): return [ReplayFact(.key, text: "\(me) pressed \(key.description)")]
-    case .command(let text): return [ReplayFact(.key, text: "\(me) said :\(text)")]
+      return [ReplayFact(.other, "the terminal has \(size.width)x\(size.height) cells")]
+    case .key(let key): return [ReplayFact(.key, "\(me) pressed \(key.description)")]
+    case .command(let text): return [ReplayFact(.key, "\(me) said :\(text)")]
     case .blog(let event): return facts(of: event, before: model)
-    case .failed(let text): return [ReplayFact(.refusal, text: text)]
-    case .succeeded(let text): return [ReplayFact(.other, text: text)]
+    case .failed(let text): return [ReplayFact(.refusal, text)]
+    case .succeeded(let text): return [ReplayFact(.other, text)]
     case .started, .tick, .posted, .commented, .resumed, .edited, .editedText, .kept, .configured,
       .wire, .commandEnded:
       return []
@@ -69,14 +69,14 @@ extension ReplayFact {
     case .connection(let state):
       let isOnline = state == .online
       guard isOnline != (model.connection.state == .online) else { return [] }
-      return [ReplayFact(.connection, text: "the connection is \(isOnline ? "there" : "gone")")]
+      return [ReplayFact(.connection, "the connection is \(isOnline ? "there" : "gone")")]
     case .connectionProblem(let problem):
-      return problem.map { [ReplayFact(.connection, text: $0.reason)] } ?? []
+      return problem.map { [ReplayFact(.connection, $0.reason)] } ?? []
     case .silence(let silence):
-      return silence.map { [ReplayFact(.connection, text: "no answer from \($0.address)")] } ?? []
-    case .feedFailed(_, let reason): return [ReplayFact(.refusal, text: "refused: \(reason)")]
-    case .failed(_, let reason): return [ReplayFact(.refusal, text: "refused: \(reason)")]
-    case .renamed(let me): return [ReplayFact(.other, text: "\(model.me.name) is \(me.name) now")]
+      return silence.map { [ReplayFact(.connection, "no answer from \($0.address)")] } ?? []
+    case .feedFailed(_, let reason): return [ReplayFact(.refusal, "refused: \(reason)")]
+    case .failed(_, let reason): return [ReplayFact(.refusal, "refused: \(reason)")]
+    case .renamed(let me): return [ReplayFact(.other, "\(model.me.name) is \(me.name) now")]
     case .succeeded, .extent, .found, .typing, .readState, .markAnswered, .notice, .notices,
       .ownLists, .named, .unnamed, .reading,
       .roundTrip,
@@ -97,8 +97,7 @@ extension ReplayFact {
       return [
         ReplayFact(
           .other,
-          text:
-            "\(posts.count) \(posts.count == 1 ? "post" : "posts") of the list \(kind.name) came"
+          "\(posts.count) \(posts.count == 1 ? "post" : "posts") of the list \(kind.name) came"
         )
       ]
     }
@@ -108,7 +107,7 @@ extension ReplayFact {
       guard let before = model.knownPost(post.id) else {
         // Older posts were only loaded later, not just written.
         guard (post.createdAt ?? 0) >= model.now - recent else { return [] }
-        return [ReplayFact(.post, text: "\(post.author) wrote \(quoted(post.title))")]
+        return [ReplayFact(.post, "\(post.author) wrote \(quoted(post.title))")]
       }
       return Self.changes(of: before, to: post, in: model)
     }
@@ -117,7 +116,7 @@ extension ReplayFact {
     // Posts above the last remaining one were deleted; those below may only have left the window.
     let last = feed.posts.lastIndex { left.contains($0.id) } ?? feed.posts.endIndex
     for post in feed.posts[..<min(last, feed.posts.endIndex)] where !left.contains(post.id) {
-      facts.append(ReplayFact(.post, text: "\(post.author) deleted \(quoted(post.title))"))
+      facts.append(ReplayFact(.post, "\(post.author) deleted \(quoted(post.title))"))
     }
     return facts
   }
@@ -125,7 +124,7 @@ extension ReplayFact {
   private static func change(of id: PostID, to post: Post?, in model: Model) -> [ReplayFact] {
     guard let before = model.knownPost(id) else { return [] }
     guard let post else {
-      return [ReplayFact(.post, text: "\(before.author) deleted \(quoted(before.title))")]
+      return [ReplayFact(.post, "\(before.author) deleted \(quoted(before.title))")]
     }
     return isKnown(post, to: model) ? [] : changes(of: before, to: post, in: model)
   }
@@ -139,23 +138,23 @@ extension ReplayFact {
     var facts: [ReplayFact] = []
     let title = quoted(post.title)
     for uid in post.stars.subtracting(before.stars).sorted() {
-      facts.append(ReplayFact(.star, text: "\(name(uid, in: model)) starred \(title)"))
+      facts.append(ReplayFact(.star, "\(name(uid, in: model)) starred \(title)"))
     }
     for uid in before.stars.subtracting(post.stars).sorted() {
       facts.append(
-        ReplayFact(.star, text: "\(name(uid, in: model)) removed the star from \(title)")
+        ReplayFact(.star, "\(name(uid, in: model)) removed the star from \(title)")
       )
     }
     if facts.isEmpty, post.starCount != before.starCount {
       facts.append(
         ReplayFact(
           .star,
-          text: "\(title) has \(post.starCount) \(post.starCount == 1 ? "star" : "stars")"
+          "\(title) has \(post.starCount) \(post.starCount == 1 ? "star" : "stars")"
         )
       )
     }
     if post.title != before.title || post.body != before.body {
-      facts.append(ReplayFact(.post, text: "\(post.author) changed \(title)"))
+      facts.append(ReplayFact(.post, "\(post.author) changed \(title)"))
     }
     return facts
   }
@@ -174,16 +173,13 @@ extension ReplayFact {
     let left = Set(comments.map(\.id))
     let new = comments.compactMap { comment -> ReplayFact? in
       guard let old = before[comment.id] else {
-        return ReplayFact(.comment, text: "\(comment.author) commented \(quoted(comment.text))")
+        return ReplayFact(.comment, "\(comment.author) commented \(quoted(comment.text))")
       }
       guard old.text != comment.text else { return nil }
-      return ReplayFact(
-        .comment,
-        text: "\(comment.author) changed a comment to \(quoted(comment.text))"
-      )
+      return ReplayFact(.comment, "\(comment.author) changed a comment to \(quoted(comment.text))")
     }
     let gone = known.filter { !left.contains($0.id) }.map {
-      ReplayFact(.comment, text: "\($0.author) deleted the comment \(quoted($0.text))")
+      ReplayFact(.comment, "\($0.author) deleted the comment \(quoted($0.text))")
     }
     return new + gone
   }
@@ -192,9 +188,9 @@ extension ReplayFact {
     let before = Set(model.reading.company.people.map(\.id))
     let now = Set(people.map(\.id))
     return people.filter { !before.contains($0.id) }
-      .map { ReplayFact(.people, text: "\($0.person.name) is here") }
+      .map { ReplayFact(.people, "\($0.person.name) is here") }
       + model.reading.company.people.filter { !now.contains($0.id) }
-      .map { ReplayFact(.people, text: "\($0.person.name) has left") }
+      .map { ReplayFact(.people, "\($0.person.name) has left") }
   }
 
   // MARK: Words
