@@ -45,7 +45,7 @@ struct Replay: Sequence, IteratorProtocol {
   /// What the replay yields.
   enum Event {
     case step(Step)
-    case crash(Crash)
+    case crash(Standstill)
   }
 
   private var entries: [CommitHistory.Entry].Iterator
@@ -88,8 +88,13 @@ struct Replay: Sequence, IteratorProtocol {
         )
       )
     case .crash(let after, let before)?:
-      let period = Period(start: after, end: before)
-      return .crash(Crash(period: period, revision: revision, root: root))
+      return .crash(
+        Standstill(
+          root: root,
+          period: Period(start: after, end: before),
+          location: "when the server had ended at revision \(revision)"
+        )
+      )
     }
   }
 
@@ -147,17 +152,14 @@ struct Step: Sendable {
   var location: String { isJump ? "up to revision \(revision)" : "revision \(revision)" }
 }
 
-/// What a server had stored when it ended.
-struct Crash: Sendable {
-  /// The time of the end.
-  let period: Period
-  /// The last commit.
-  let revision: Int64
+/// What is stored while no server writes: after a crash, or at the end.
+struct Standstill: Sendable {
   /// All data.
   let root: Node
-
-  /// The name of the end in a report.
-  var location: String { "when the server had ended at revision \(revision)" }
+  /// The time without writes.
+  let period: Period
+  /// The name of that time in a report.
+  let location: String
 }
 
 /// The posts, copies and comments that a commit may have changed.

@@ -15,7 +15,7 @@ protocol Invariant: Sendable {
   mutating func observe(_ step: Step)
 
   /// Checks what a server had stored when it ended.
-  mutating func observeCrash(_ crash: Crash)
+  mutating func observeCrash(_ crash: Standstill)
 
   /// Checks everything, after the last commit.
   mutating func conclude()
@@ -23,7 +23,7 @@ protocol Invariant: Sendable {
 
 extension Invariant {
   mutating func observe(_ step: Step) {}
-  mutating func observeCrash(_ crash: Crash) {}
+  mutating func observeCrash(_ crash: Standstill) {}
   mutating func conclude() {}
 }
 
@@ -67,6 +67,8 @@ struct Evidence: Sendable {
 
   /// All data at the end.
   var finalRoot: Node { commits.finalRoot }
+  /// The moment at which the final data is compared.
+  var end: Standstill { Standstill(root: finalRoot, period: .end, location: "at the end") }
 }
 
 /// How often a promise was checked, and what was wrong.

@@ -79,61 +79,61 @@ struct Model: Sendable {
 
   // MARK: Comparing
 
-  /// Compares the comments in a snapshot with those that must and may exist.
-  func compareComments(
-    in root: Node,
-    at period: Period,
-    location: String,
-    findings: inout Findings
-  ) {
+  /// Compares the comments at a standstill with those that must and may exist.
+  func compareComments(at moment: Standstill, with findings: inout Findings) {
     for (key, thing) in comments {
-      let stored = root[key.path]
-      if thing.mustExist(at: period) {
-        findings.expect(!stored.isEmpty, at: location, otherwise: "an acknowledged comment is lost")
-        {
+      let stored = moment.root[key.path]
+      if thing.mustExist(at: moment.period) {
+        findings.expect(
+          !stored.isEmpty,
+          at: moment.location,
+          otherwise: "an acknowledged comment is lost"
+        ) {
           ["\(key.path)", "\(thing.creation.map { "\($0)" } ?? "")"]
         }
       }
       guard !stored.isEmpty else { continue }
       findings.expect(
-        thing.mayExist(at: period) || isOlder(key.path),
-        at: location,
+        thing.mayExist(at: moment.period) || isOlder(key.path),
+        at: moment.location,
         otherwise: "a comment exists that was refused, deleted or not yet written"
       ) { ["\(key.path) \(stored.summary)", "\(thing.creation.map { "\($0)" } ?? "nobody's")"] }
       guard case .comment(_, _, let text)? = thing.creation?.intent else { continue }
       findings.expect(
         stored.text(.commentText) == text && stored.text(.uid) == thing.creation?.uid,
-        at: location,
+        at: moment.location,
         otherwise: "a comment is not what was written"
       ) { ["\(key.path) \(stored.summary)", "written: \(text)"] }
     }
   }
 
-  /// Compares the posts in a snapshot with those that must and may exist.
-  func comparePosts(
-    in root: Node,
-    at period: Period,
-    location: String,
-    findings: inout Findings
-  ) {
+  /// Compares the posts at a standstill with those that must and may exist.
+  func comparePosts(at moment: Standstill, with findings: inout Findings) {
     for (key, post) in posts {
       let path = Path([.posts, ChildKey(key)])
-      let stored = root[path]
-      if post.thing.mustExist(at: period) {
-        findings.expect(!stored.isEmpty, at: location, otherwise: "an acknowledged post is lost") {
+      let stored = moment.root[path]
+      if post.thing.mustExist(at: moment.period) {
+        findings.expect(
+          !stored.isEmpty,
+          at: moment.location,
+          otherwise: "an acknowledged post is lost"
+        ) {
           ["\(path)", "\(post.thing.creation.map { "\($0)" } ?? "")"]
         }
       }
       guard !stored.isEmpty else { continue }
       findings.expect(
-        post.thing.mayExist(at: period) || isOlder(path),
-        at: location,
+        post.thing.mayExist(at: moment.period) || isOlder(path),
+        at: moment.location,
         otherwise: "a post exists that was refused, deleted or not yet written"
       ) { ["\(path) \(stored.summary)"] }
-      let titles = post.titles.possible(at: period, initial: initial[path].text(.title) ?? "")
+      let titles = post.titles.possible(
+        at: moment.period,
+        initial: initial[path].text(.title) ?? ""
+      )
       findings.expect(
         titles.contains(stored.text(.title) ?? ""),
-        at: location,
+        at: moment.location,
         otherwise: "a post does not have the title that was written last"
       ) {
         ["\(path) \(stored.text(.title) ?? "")", "possible: \(titles.sorted())"]
@@ -142,22 +142,17 @@ struct Model: Sendable {
     }
   }
 
-  /// Compares the stars in a snapshot with those that must and may exist.
-  func compareStars(
-    in root: Node,
-    at period: Period,
-    location: String,
-    findings: inout Findings
-  ) {
+  /// Compares the stars at a standstill with those that must and may exist.
+  func compareStars(at moment: Standstill, with findings: inout Findings) {
     for (star, writes) in stars {
       let post = Path([.posts, ChildKey(star.post)])
-      guard !root[post].isEmpty else { continue }
+      guard !moment.root[post].isEmpty else { continue }
       let path = post.appending(Path([.stars, ChildKey(star.uid)]))
-      let isStarred = !root[path].isEmpty
-      let possible = writes.possible(at: period, initial: !initial[path].isEmpty)
+      let isStarred = !moment.root[path].isEmpty
+      let possible = writes.possible(at: moment.period, initial: !initial[path].isEmpty)
       findings.expect(
         possible.contains(isStarred),
-        at: location,
+        at: moment.location,
         otherwise: isStarred
           ? "a star exists that was removed" : "an acknowledged star is lost"
       ) { ["\(path)"] + writes.operations.map(\.description) }

@@ -83,7 +83,7 @@ struct CommentsComplete: Invariant {
   mutating func conclude() {
     let root = evidence.finalRoot
     let model = evidence.model
-    model.compareComments(in: root, at: .end, location: "at the end", findings: &findings)
+    model.compareComments(at: evidence.end, with: &findings)
     var paths: [String: String] = [:]
     for (post, comments) in root[.postComments].entries {
       for (key, comment) in comments.entries {

@@ -147,9 +147,8 @@ struct ExactlyOnce: Invariant {
 
   mutating func conclude() {
     let model = evidence.model
-    let root = evidence.finalRoot
-    model.comparePosts(in: root, at: .end, location: "at the end", findings: &findings)
-    model.compareStars(in: root, at: .end, location: "at the end", findings: &findings)
+    model.comparePosts(at: evidence.end, with: &findings)
+    model.compareStars(at: evidence.end, with: &findings)
     // Without gaps, the commits show that every acknowledged write took effect.
     guard evidence.commits.gapCount == 0 else { return }
     for (key, thing) in model.comments {

@@ -36,7 +36,7 @@ struct PresenceLedger: Invariant {
     }
   }
 
-  mutating func observeCrash(_ crash: Crash) { crashes.append(crash.period) }
+  mutating func observeCrash(_ crash: Standstill) { crashes.append(crash.period) }
 
   mutating func conclude() {
     let clients = evidence.history.clients.filter { $0.header.presence != nil }

@@ -8,26 +8,11 @@ struct CrashDurability: Invariant {
   let evidence: Evidence
   var findings: Findings
 
-  mutating func observeCrash(_ crash: Crash) {
+  mutating func observeCrash(_ crash: Standstill) {
     let model = evidence.model
-    model.compareComments(
-      in: crash.root,
-      at: crash.period,
-      location: crash.location,
-      findings: &findings
-    )
-    model.comparePosts(
-      in: crash.root,
-      at: crash.period,
-      location: crash.location,
-      findings: &findings
-    )
-    model.compareStars(
-      in: crash.root,
-      at: crash.period,
-      location: crash.location,
-      findings: &findings
-    )
+    model.compareComments(at: crash, with: &findings)
+    model.comparePosts(at: crash, with: &findings)
+    model.compareStars(at: crash, with: &findings)
   }
 }
 
