@@ -6,14 +6,9 @@ enum ClientBenchmarks {
   private static let posts = Path(["posts"])
 
   static var all: [Benchmark] {
-    var all: [Benchmark] = []
-    for (label, count) in [("1k", 1_000), ("10k", 10_000), ("100k", 100_000), ("1M", 1_000_000)] {
-      all.append(updates(label, count: count))
-    }
-    for (label, count) in [("1k", 1_000), ("10k", 10_000), ("100k", 100_000), ("1M", 1_000_000)] {
-      all.append(localSet(label, count: count))
-    }
-    return all + [multiPathUpdate, decoding, hashing, memory, fill]
+    let sizes = [("1k", 1_000), ("10k", 10_000), ("100k", 100_000), ("1M", 1_000_000)]
+    return sizes.map { updates($0, count: $1) } + sizes.map { localSet($0, count: $1) }
+      + [multiPathUpdate, decoding, hashing, memory, fill]
   }
 
   /// Server updates of an indexed child, seen through a window of the last hundred.
@@ -109,8 +104,7 @@ enum ClientBenchmarks {
       against: .copy,
       aims: [.atLeast(.throughput(300_000_000, in: .seconds(1)))]
     ) {
-      let message = ServerMessage.push(.data(path: posts, try SamplePosts.tree(175), tag: nil))
-      let bytes = message.encoded()
+      let bytes = try message(of: 175)
       let rounds = 200
       let time = try ContinuousClock().measure {
         for _ in 0..<rounds {
@@ -138,13 +132,9 @@ enum ClientBenchmarks {
     }
   }
 
-  /// Makes a client take in posts from the bytes of a message, of which only the client keeps
-  /// anything.
-  private static func takeIn(_ count: Int, client: inout BenchmarkClient) throws {
-    let message = ServerMessage.push(.data(path: posts, try SamplePosts.tree(count), tag: nil))
-    if case .push(.data(let path, let node, _)) = try ServerMessage(decoding: message.encoded()) {
-      client.push(node, at: path)
-    }
+  /// The bytes of the message with which a server sends posts.
+  private static func message(of count: Int) throws -> [UInt8] {
+    ServerMessage.push(.data(path: posts, try SamplePosts.tree(count), tag: nil)).encoded()
   }
 
   /// Memory of a post in a client's cache, including the parts of the message that packed posts
@@ -155,7 +145,7 @@ enum ClientBenchmarks {
       let before = ResidentMemory.bytes()
       var client = BenchmarkClient()
       client.observe(posts, events: [.value])
-      try takeIn(count, client: &client)
+      try client.takeIn(message(of: count))
       let after = ResidentMemory.bytes()
       keep(client.events)
       return .memory(after - before, items: count)
@@ -166,15 +156,10 @@ enum ClientBenchmarks {
   private static var fill: Benchmark {
     Benchmark("client/take-in-100k-posts", against: .dictionary) {
       let count = 100_000
-      let message = ServerMessage.push(.data(path: posts, try SamplePosts.tree(count), tag: nil))
-      let bytes = message.encoded()
+      let bytes = try message(of: count)
       var client = BenchmarkClient()
       client.observe(posts, events: [.value])
-      let time = try ContinuousClock().measure {
-        if case .push(.data(let path, let node, _)) = try ServerMessage(decoding: bytes) {
-          client.push(node, at: path)
-        }
-      }
+      let time = try ContinuousClock().measure { try client.takeIn(bytes) }
       keep(client.events)
       return .time(time, operations: count)
     }
@@ -226,6 +211,13 @@ struct BenchmarkClient {
   /// Feeds a value that the server sends for a path.
   mutating func push(_ node: Node, at path: Path) {
     feed(.message(connection, .push(.data(path: path, node, tag: nil))))
+  }
+
+  /// Takes in a value from the bytes of a message, of which only the client keeps anything.
+  mutating func takeIn(_ bytes: [UInt8]) throws {
+    if case .push(.data(let path, let node, _)) = try ServerMessage(decoding: bytes) {
+      push(node, at: path)
+    }
   }
 
   mutating func write(_ operation: WriteOperation, at path: Path) {
