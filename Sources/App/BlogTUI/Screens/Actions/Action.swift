@@ -77,7 +77,7 @@ struct BoundAction: Sendable {
     }
   }
 
-  let binding: KeyBinding<Action, Context>
+  let binding: KeyBinding
   private(set) var hint: Hint?
   /// Returns why the action does not apply in the current state; nil if it does.
   private(set) var disabledReason: Condition = { _ in nil }

@@ -109,11 +109,3 @@ enum ActionTable {
     .map { ($0.action, $0.text) }
   }
 }
-
-/// The table of all keys: what each does in each context.
-package typealias KeyTable = KeyMap<Action, Context>
-
-extension KeyMap where Meaning == Action, Mode == Context {
-  /// The default key table.
-  package static let standard = KeyTable(ActionTable.all.map(\.binding))
-}

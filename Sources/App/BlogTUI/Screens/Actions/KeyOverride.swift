@@ -1,4 +1,4 @@
-extension KeyMap where Meaning == Action, Mode == Context {
+extension KeyTable {
   /// The action name that removes a binding in configuration files.
   package static let noAction = "none"
 
@@ -114,7 +114,7 @@ extension KeyMap where Meaning == Action, Mode == Context {
   /// The table in which the keys are bound only to this action in the context.
   private func binding(_ sequence: KeySequence, to action: Action?, in context: Context) -> KeyTable
   {
-    var rows: [KeyBinding<Action, Context>] = []
+    var rows: [KeyBinding] = []
     var isAdded = false
     for row in bindings {
       guard row.contexts.contains(context) else {

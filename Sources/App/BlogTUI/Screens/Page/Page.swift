@@ -154,7 +154,7 @@ package struct Page: Equatable, Sendable {
   }
 
   /// The keys of a row; without any, the action as a command.
-  private static func keys(of binding: KeyBinding<Action, Context>) -> SafeText {
+  private static func keys(of binding: KeyBinding) -> SafeText {
     binding.keys.isEmpty ? SafeText(untrusted: ":" + binding.action.name) : binding.keysText
   }
 

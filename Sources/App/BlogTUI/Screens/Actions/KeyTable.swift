@@ -1,65 +1,17 @@
-/// One key, or a few keys typed one after another.
-package struct KeySequence: Hashable, Sendable, CustomStringConvertible {
-  /// The largest number of keys in a sequence.
-  package static let longest = 4
-
-  /// The keys in the order in which they are typed; never empty.
-  package let keys: [KeyEvent]
-
-  /// Makes the sequence with that name, such as `g g`; nil if one of the names belongs to no key.
-  package init?(description: String) {
-    let names = description.split(separator: " ")
-    guard (1...Self.longest).contains(names.count) else { return nil }
-    let keys = names.compactMap { KeyEvent(description: String($0)) }
-    guard keys.count == names.count else { return nil }
-    self.keys = keys
-  }
-
-  /// The names of the keys, separated by blanks.
-  package var description: String { keys.map(\.description).joined(separator: " ") }
-}
-
-extension KeySequence: ExpressibleByStringLiteral {
-  /// Makes the sequence with that name; an unknown key is a programmer error.
-  package init(stringLiteral value: StaticString) {
-    guard let sequence = KeySequence(description: value.description) else {
-      preconditionFailure("no such key: \(value)")
-    }
-    self = sequence
-  }
-}
-
-extension KeySequence {
-  /// Whether these keys begin the sequence and more have to follow.
-  package func continues(_ typed: [KeyEvent]) -> Bool {
-    keys.count > typed.count && keys.starts(with: typed)
-  }
-
-  /// Whether the two cannot coexist in one context: they are equal, or one begins with the other.
-  package func overlaps(_ other: KeySequence) -> Bool {
-    keys.starts(with: other.keys) || other.keys.starts(with: keys)
-  }
-}
-
 /// One row of a key table: the keys, their action, the contexts in which they work, and the
 /// description for the help page.
-package struct KeyBinding<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: Sendable {
+package struct KeyBinding: Sendable {
   /// The sequences that perform the action; hints show the first one.
   package let keys: [KeySequence]
   /// What the keys do.
-  package let action: Meaning
+  package let action: Action
   /// The contexts in which the keys work.
-  package let contexts: Set<Mode>
+  package let contexts: Set<Context>
   /// The description on the help screen.
   package let help: SafeText
 
   /// Makes a row of the table.
-  package init(
-    _ keys: [KeySequence],
-    action: Meaning,
-    in contexts: Set<Mode>,
-    help: SafeText
-  ) {
+  init(_ keys: [KeySequence], action: Action, in contexts: Set<Context>, help: SafeText) {
     self.keys = keys
     self.action = action
     self.contexts = contexts
@@ -73,47 +25,50 @@ package struct KeyBinding<Meaning: Hashable & Sendable, Mode: Hashable & Sendabl
 }
 
 /// What a key means according to the key table.
-package enum KeyMatch<Meaning: Hashable & Sendable>: Hashable, Sendable {
+package enum KeyMatch: Hashable, Sendable {
   /// The key, or the sequence that it completes, performs this action.
-  case action(Meaning)
+  case action(Action)
   /// The key begins a sequence; the next key decides.
   case pending
   /// The key does nothing in this context.
   case unbound
 }
 
-/// A table of key bindings, with the keys of a sequence that has begun.
+/// The table of all keys, with the keys of a sequence that has begun.
 ///
 /// States: idle → (first key of a sequence) → pending ⇄ (next key) → (last key, or any other) →
 /// idle. Keys that begin a longer sequence in one of the contexts always wait for the rest, even if
 /// they are also bound alone. There is no timeout: a sequence can be typed slowly, and any key that
 /// does not continue it ends it.
-package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: Sendable {
+package struct KeyTable: Sendable {
   /// An action in a context.
   private struct Use: Hashable {
-    let action: Meaning
-    let context: Mode
+    let action: Action
+    let context: Context
   }
 
+  /// The default key table.
+  package static let standard = KeyTable(ActionTable.all.map(\.binding))
+
   /// The rows, in the order of the help screen.
-  package let bindings: [KeyBinding<Meaning, Mode>]
+  package let bindings: [KeyBinding]
   // Drawing one screen looks up about a dozen of these.
   private let firstKeys: [Use: (sequence: KeySequence, text: SafeText)]
-  private let rows: [Mode: [KeyBinding<Meaning, Mode>]]
+  private let rows: [Context: [KeyBinding]]
   /// The action of each sequence, by context.
-  private let actions: [Mode: [[KeyEvent]: Meaning]]
+  private let meanings: [Context: [[KeyEvent]: Action]]
   /// The keys that begin a longer sequence, by context.
-  private let beginnings: [Mode: Set<[KeyEvent]>]
+  private let beginnings: [Context: Set<[KeyEvent]>]
   /// The first keys of a sequence whose next key has not been typed yet.
   package private(set) var pendingKeys: [KeyEvent] = []
 
   /// Makes a table without pending keys.
-  package init(_ bindings: [KeyBinding<Meaning, Mode>]) {
+  package init(_ bindings: [KeyBinding]) {
     self.bindings = bindings
     var firstKeys: [Use: (sequence: KeySequence, text: SafeText)] = [:]
-    var rows: [Mode: [KeyBinding<Meaning, Mode>]] = [:]
-    var actions: [Mode: [[KeyEvent]: Meaning]] = [:]
-    var beginnings: [Mode: Set<[KeyEvent]>] = [:]
+    var rows: [Context: [KeyBinding]] = [:]
+    var meanings: [Context: [[KeyEvent]: Action]] = [:]
+    var beginnings: [Context: Set<[KeyEvent]>] = [:]
     for row in bindings {
       for context in row.contexts {
         rows[context, default: []].append(row)
@@ -122,7 +77,7 @@ package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: 
           firstKeys[use] = (first, SafeText(untrusted: first.description))
         }
         for keys in row.keys.map(\.keys) {
-          if actions[context]?[keys] == nil { actions[context, default: [:]][keys] = row.action }
+          if meanings[context]?[keys] == nil { meanings[context, default: [:]][keys] = row.action }
           for count in 1..<max(1, keys.count) {
             beginnings[context, default: []].insert(Array(keys.prefix(count)))
           }
@@ -131,14 +86,14 @@ package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: 
     }
     self.firstKeys = firstKeys
     self.rows = rows
-    self.actions = actions
+    self.meanings = meanings
     self.beginnings = beginnings
   }
 
   /// Returns what the key does in the first of the contexts that binds it.
   ///
   /// A key that continues no sequence does nothing and resets the table.
-  package mutating func match(_ key: KeyEvent, in contexts: [Mode]) -> KeyMatch<Meaning> {
+  package mutating func match(_ key: KeyEvent, in contexts: [Context]) -> KeyMatch {
     let typed = pendingKeys + [key]
     pendingKeys = []
     for context in contexts {
@@ -146,15 +101,15 @@ package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: 
         pendingKeys = typed
         return .pending
       }
-      if let action = actions[context]?[typed] { return .action(action) }
+      if let action = meanings[context]?[typed] { return .action(action) }
     }
     return .unbound
   }
 
   /// What can follow the pending keys in the context: the remaining keys, and their binding.
   package func continuations(
-    in context: Mode
-  ) -> [(keys: [KeyEvent], binding: KeyBinding<Meaning, Mode>)] {
+    in context: Context
+  ) -> [(keys: [KeyEvent], binding: KeyBinding)] {
     guard !pendingKeys.isEmpty else { return [] }
     return bindings(in: context).flatMap { row in
       row.keys.filter { $0.continues(pendingKeys) }.map {
@@ -164,24 +119,24 @@ package struct KeyMap<Meaning: Hashable & Sendable, Mode: Hashable & Sendable>: 
   }
 
   /// The rows that apply in the context, in the order of the table.
-  package func bindings(in context: Mode) -> [KeyBinding<Meaning, Mode>] {
+  package func bindings(in context: Context) -> [KeyBinding] {
     rows[context] ?? []
   }
 
   /// The first sequence for the action in the context, for hints.
-  package func key(for action: Meaning, in context: Mode) -> KeySequence? {
+  package func key(for action: Action, in context: Context) -> KeySequence? {
     firstKeys[Use(action: action, context: context)]?.sequence
   }
 
   /// The name of the first sequence for the action in the context.
-  package func keyText(for action: Meaning, in context: Mode) -> SafeText? {
+  package func keyText(for action: Action, in context: Context) -> SafeText? {
     firstKeys[Use(action: action, context: context)]?.text
   }
 
   /// The sequences that have two meanings in one context, or that begin a longer one.
   ///
   /// A valid table has none.
-  package func conflicts(in context: Mode) -> [KeySequence] {
+  package func conflicts(in context: Context) -> [KeySequence] {
     let sequences = bindings(in: context).flatMap(\.keys)
     var seen: Set<KeySequence> = []
     return sequences.filter { sequence in

@@ -1,0 +1,83 @@
+import Testing
+
+@testable import BlogTUI
+
+@Suite("KeyTable")
+struct KeyTableTests {
+  private func makeTable() -> KeyTable {
+    KeyTable([
+      KeyBinding(["j", "Down"], action: .next, in: [.list], help: "Next"),
+      KeyBinding(["g g", "Home"], action: .top, in: [.list, .post], help: "First"),
+      KeyBinding(["Enter"], action: .open, in: [.list], help: "Open"),
+      KeyBinding(["q"], action: .quit, in: [.help], help: "Quit"),
+      KeyBinding(["?"], action: .help, in: [.help], help: "Help"),
+    ])
+  }
+
+  @Test("A key runs the action of the first context that binds it")
+  func contexts() {
+    var table = makeTable()
+    #expect(table.match(.character("j"), in: [.list, .help]) == .action(.next))
+    #expect(table.match(.character("j"), in: [.post, .help]) == .unbound)
+    #expect(table.match(.character("q"), in: [.post, .help]) == .action(.quit))
+  }
+
+  @Test("The first key of a sequence waits for the second")
+  func sequences() {
+    var table = makeTable()
+    #expect(table.match(.character("g"), in: [.post]) == .pending)
+    #expect(table.pendingKeys == [.character("g")])
+    #expect(table.match(.character("g"), in: [.post]) == .action(.top))
+    #expect(table.pendingKeys.isEmpty)
+  }
+
+  @Test("An unknown sequence does nothing and resets the match")
+  func unknownSequences() {
+    var table = makeTable()
+    #expect(table.match(.character("g"), in: [.list]) == .pending)
+    #expect(table.match(.character("j"), in: [.list]) == .unbound)
+    #expect(table.match(.character("j"), in: [.list]) == .action(.next))
+  }
+
+  @Test("A sequence of four keys waits for each key without a timeout")
+  func longSequences() {
+    var table = KeyTable([
+      KeyBinding(["g a b c"], action: .top, in: [.list], help: "First"),
+      KeyBinding(["g a x"], action: .open, in: [.list], help: "Open"),
+    ])
+    for key in "gab" { #expect(table.match(.character(key), in: [.list]) == .pending) }
+    #expect(table.pendingKeys == [.character("g"), .character("a"), .character("b")])
+    #expect(table.match(.character("c"), in: [.list]) == .action(.top))
+    for key in "ga" { #expect(table.match(.character(key), in: [.list]) == .pending) }
+    #expect(
+      table.continuations(in: .list).map(\.keys) == [
+        [.character("b"), .character("c")], [.character("x")],
+      ]
+    )
+    #expect(table.match(.character("x"), in: [.list]) == .action(.open))
+    #expect(table.continuations(in: .list).isEmpty)
+    for key in "ga" { #expect(table.match(.character(key), in: [.list]) == .pending) }
+    #expect(table.match(.escape, in: [.list]) == .unbound)
+    #expect(table.pendingKeys.isEmpty)
+  }
+
+  @Test("The help of a context lists its bindings in table order")
+  func help() {
+    let table = makeTable()
+    #expect(table.bindings(in: .list).map(\.help.string) == ["Next", "First", "Open"])
+    #expect(table.bindings(in: .list).map(\.keysText.string) == ["j, Down", "g g, Home", "Enter"])
+    #expect(table.key(for: .top, in: .post)?.description == "g g")
+    #expect(table.key(for: .quit, in: .post) == nil)
+  }
+
+  @Test("Conflicting bindings are found")
+  func conflicts() {
+    #expect(makeTable().conflicts(in: .list).isEmpty)
+    let table = KeyTable([
+      KeyBinding(["g g"], action: .top, in: [.list], help: "First"),
+      KeyBinding(["g", "j"], action: .next, in: [.list], help: "Next"),
+      KeyBinding(["j"], action: .open, in: [.list], help: "Open"),
+    ])
+    #expect(table.conflicts(in: .list) == ["g", "j"])
+  }
+}
