@@ -18,11 +18,6 @@ package struct JSONWriter: Sendable {
     text.withUTF8Buffer { bytes.append(contentsOf: $0) }
   }
 
-  /// Writes bytes that are already JSON.
-  package mutating func raw(_ encoded: [UInt8]) {
-    bytes.append(contentsOf: encoded)
-  }
-
   /// Writes a whole number.
   package mutating func write(_ value: Int64) {
     guard value >= 10 || value < 0 else { return bytes.append(UInt8(ascii: "0") + UInt8(value)) }

@@ -67,9 +67,6 @@ package struct ChildMap: Sendable {
     }
   }
 
-  /// Whether there are no children.
-  package var isEmpty: Bool { count == 0 }
-
   /// The child with the given key, or nil.
   ///
   /// - Complexity: O(log n)

@@ -538,11 +538,6 @@ extension Node {
 }
 
 extension Node {
-  /// The depth of a leaf above the end of a path, or the length of the path if there is none.
-  ///
-  /// - Complexity: O(depth · log children)
-  package func leafDepth(above path: Path) -> Int { leafDepth(above: path, or: self) }
-
   /// The depth of the first leaf above the end of a path, in this node or another one; the length
   /// of the path if there is none.
   ///

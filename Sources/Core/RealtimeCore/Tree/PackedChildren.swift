@@ -198,14 +198,6 @@ extension PackedBytes where Self: ~Copyable {
     append(UInt8(truncatingIfNeeded: length >> 8))
   }
 
-  /// Appends text as a value; the length must fit into 16 bits.
-  @inline(__always)
-  mutating func append(packed text: UnsafeBufferPointer<UInt8>) {
-    append(tag: .string)
-    append(packedLength: text.count)
-    append(contentsOf: text)
-  }
-
   @inline(__always)
   private mutating func append(word: UInt64) {
     withUnsafeBytes(of: word.littleEndian) { bytes in
