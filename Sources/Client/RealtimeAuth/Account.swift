@@ -85,15 +85,6 @@ extension Account.Profile {
     isEmailVerified = user["emailVerified"]?.bool ?? false
     isAnonymous = claims.provider == "anonymous" && email == nil
   }
-
-  /// The profile in a token.
-  init(claims: IDTokenClaims) {
-    email = claims.json["email"]?.string
-    displayName = claims.json["name"]?.string
-    photoURL = claims.json["picture"]?.string
-    isEmailVerified = claims.json["email_verified"]?.bool ?? false
-    isAnonymous = claims.provider == "anonymous"
-  }
 }
 
 /// The claims of an ID token, whose signature only the server verifies.

@@ -4,8 +4,6 @@ import RealtimeCore
 struct PathIndex: Sendable {
   private var numbers = SortedMap<Path, Set<Int64>>()
 
-  var isEmpty: Bool { numbers.isEmpty }
-
   mutating func insert(_ number: Int64, at path: Path) {
     let found: Void? = numbers.modify(path) { $0.insert(number) }.map { _ in }
     if found == nil { numbers.updateValue([number], forKey: path) }

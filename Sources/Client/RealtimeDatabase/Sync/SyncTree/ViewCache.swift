@@ -22,9 +22,6 @@ struct CacheNode: Sendable {
 
   /// Whether the child, or its absence, is known.
   func isComplete(for key: ChildKey) -> Bool { known.isComplete(for: key) }
-
-  /// Whether the data at a path is known.
-  func isComplete(for path: Path) -> Bool { known.isComplete(for: path) }
 }
 
 /// Data that a view knows, without the order of the children.
