@@ -26,30 +26,6 @@ package struct TreeWriter: RowVisitor {
     self.sink = sink
   }
 
-  /// Writes a tree in memory, a small part at a time.
-  ///
-  /// - Throws: Any error of the sink.
-  package static func write(
-    _ root: Node,
-    as layout: ExportLayout,
-    to sink: @escaping (String) throws -> Void
-  ) throws {
-    var writer = TreeWriter(layout, sink: sink)
-    try writer.addApart(root, as: nil)
-    try writer.finish()
-  }
-
-  private mutating func addApart(_ node: Node, as key: ChildKey?) throws {
-    guard let children = node.children, NodeRow.size(of: node) == nil else {
-      if !node.isEmpty { try add(node, as: key) }
-      return
-    }
-    if let key { try open(key) }
-    if let priority = children.priority?.value { setPriority(priority) }
-    for (key, child) in children.map { try addApart(child, as: key) }
-    if key != nil { try close() }
-  }
-
   // MARK: Visitor
 
   package mutating func open(_ key: ChildKey) throws {
