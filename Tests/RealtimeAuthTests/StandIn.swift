@@ -145,9 +145,9 @@ struct StandInVerifier: CredentialVerifier {
   func verify(
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
-  ) throws(CredentialError) -> VerifiedCredential {
+  ) throws(RequestError) -> VerifiedCredential {
     guard let owner = standIn.owner(of: authentication.credential, at: timestamp) else {
-      throw CredentialError(.expiredToken, reason: "Auth token is expired.")
+      throw RequestError(.expiredToken, reason: "Auth token is expired.")
     }
     let auth = JSONValue.object(("uid", .string(owner.uid)))
     return VerifiedCredential(.user(auth), auth: auth, expires: owner.expires)

@@ -272,9 +272,9 @@ struct TimedTokens: CredentialVerifier {
   func verify(
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
-  ) throws(CredentialError) -> VerifiedCredential {
+  ) throws(RequestError) -> VerifiedCredential {
     guard let end = Int64(authentication.credential), end > timestamp else {
-      throw CredentialError(.expiredToken, reason: "Auth token is expired.")
+      throw RequestError(.expiredToken, reason: "Auth token is expired.")
     }
     let user = JSONValue.object(("uid", .string("ann")))
     return VerifiedCredential(.user(user), auth: user, expires: end)

@@ -9,10 +9,10 @@ struct TestVerifier: CredentialVerifier {
   func verify(
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
-  ) throws(CredentialError) -> VerifiedCredential {
+  ) throws(RequestError) -> VerifiedCredential {
     let words = authentication.credential.split(separator: " ")
     guard let name = words.first, name != "bad" else {
-      throw CredentialError(.invalidToken, reason: "the token is bad")
+      throw RequestError(.invalidToken, reason: "the token is bad")
     }
     if name == "root" { return VerifiedCredential(.administrator) }
     let auth = JSONValue.object(("uid", .string(String(name))))

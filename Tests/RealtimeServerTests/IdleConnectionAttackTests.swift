@@ -163,7 +163,7 @@ private struct GuestVerifier: CredentialVerifier {
   func verify(
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
-  ) throws(CredentialError) -> VerifiedCredential {
+  ) throws(RequestError) -> VerifiedCredential {
     let name = authentication.credential
     let provider = name.hasPrefix("guest") ? "anonymous" : "password"
     let auth = JSONValue.object(("uid", .string(name)), ("provider", .string(provider)))

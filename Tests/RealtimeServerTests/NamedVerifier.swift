@@ -9,13 +9,13 @@ struct NamedVerifier: CredentialVerifier {
   func verify(
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
-  ) throws(CredentialError) -> VerifiedCredential {
+  ) throws(RequestError) -> VerifiedCredential {
     let words = authentication.credential.split(separator: ":")
     guard let name = words.first, name != "bad" else {
-      throw CredentialError(.invalidToken, reason: "Could not parse auth token.")
+      throw RequestError(.invalidToken, reason: "Could not parse auth token.")
     }
     guard (name == "root") == authentication.isAdministrative else {
-      throw CredentialError(.invalidToken, reason: "This is another kind of token.")
+      throw RequestError(.invalidToken, reason: "This is another kind of token.")
     }
     if name == "root" { return VerifiedCredential(.administrator) }
     let auth = JSONValue.object(("uid", .string(String(name))))

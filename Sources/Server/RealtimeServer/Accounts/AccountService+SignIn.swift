@@ -362,7 +362,7 @@ extension AccountService {
       }
       return token.claims
     }
-    do throws(CredentialError) {
+    do throws(RequestError) {
       return try authority.verify(token, for: caller.database, at: clock())
     } catch {
       throw IdentityError(error.status == .expiredToken ? "TOKEN_EXPIRED" : "INVALID_ID_TOKEN")

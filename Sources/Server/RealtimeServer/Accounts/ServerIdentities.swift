@@ -62,7 +62,7 @@ final class ServerIdentities {
     func verify(
       _ authentication: ClientRequest.Authentication,
       at timestamp: Int64
-    ) throws(CredentialError) -> VerifiedCredential {
+    ) throws(RequestError) -> VerifiedCredential {
       try identities.value.verifier(of: database).verify(authentication, at: timestamp)
     }
 
@@ -185,22 +185,22 @@ struct EmulatorVerifier: CredentialVerifier {
   func verify(
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
-  ) throws(CredentialError) -> VerifiedCredential {
+  ) throws(RequestError) -> VerifiedCredential {
     if authentication.isAdministrative || authentication.credential == "owner" {
       return VerifiedCredential(.administrator)
     }
     guard let token = UnverifiedToken(authentication.credential) else {
-      throw CredentialError(.invalidToken, reason: "Could not parse auth token.")
+      throw RequestError(.invalidToken, reason: "Could not parse auth token.")
     }
     guard token.algorithm == "none" else {
-      throw CredentialError(
+      throw RequestError(
         .invalidToken,
         reason: "The emulator accepts only unsigned tokens, such as emulators issue."
       )
     }
     guard let uid = token.claims["sub"]?.string ?? token.claims["user_id"]?.string, !uid.isEmpty
     else {
-      throw CredentialError(
+      throw RequestError(
         .invalidToken,
         reason: "The token names no user by \"sub\" or \"user_id\"."
       )

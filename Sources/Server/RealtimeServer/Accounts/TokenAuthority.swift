@@ -90,12 +90,12 @@ package final class TokenAuthority: Sendable {
   ///   - database: The database that it must be for.
   ///   - timestamp: The time in milliseconds since 1970.
   /// - Returns: Its claims.
-  /// - Throws: `CredentialError` when it is invalid, expired or revoked.
+  /// - Throws: `RequestError` when it is invalid, expired or revoked.
   package func verify(
     _ text: String,
     for database: String,
     at timestamp: Int64
-  ) throws(CredentialError) -> JSONValue {
+  ) throws(RequestError) -> JSONValue {
     guard let token = WebToken(text) else { throw Self.invalid("Could not parse auth token.") }
     guard token.algorithm == SigningKey.algorithm else {
       throw Self.invalid("Unsupported jwt algorithm: \(token.algorithm.prefix(16))")
@@ -106,7 +106,7 @@ package final class TokenAuthority: Sendable {
     {
       // Another server may just have created the key. A client that renews its token gets a valid
       // one.
-      throw CredentialError(
+      throw RequestError(
         .expiredToken,
         reason: "This server does not know the key of the auth token yet."
       )
@@ -126,16 +126,16 @@ package final class TokenAuthority: Sendable {
       throw Self.invalid("The auth token is not valid yet.")
     }
     guard expires * 1_000 > timestamp else {
-      throw CredentialError(.expiredToken, reason: "Auth token is expired.")
+      throw RequestError(.expiredToken, reason: "Auth token is expired.")
     }
     if let note = revocations[User(database: database, uid: uid)], issued < note.validSince {
-      throw CredentialError(.expiredToken, reason: "Auth token is revoked.")
+      throw RequestError(.expiredToken, reason: "Auth token is revoked.")
     }
     return claims
   }
 
-  private static func invalid(_ reason: String) -> CredentialError {
-    CredentialError(.invalidToken, reason: reason)
+  private static func invalid(_ reason: String) -> RequestError {
+    RequestError(.invalidToken, reason: reason)
   }
 }
 
@@ -156,11 +156,11 @@ package struct IdentityVerifier: CredentialVerifier {
   /// The credential itself shows which of the two it is. The way in which a token was sent does not
   /// make its user an administrator.
   ///
-  /// - Throws: `CredentialError` when it is invalid, expired or revoked.
+  /// - Throws: `RequestError` when it is invalid, expired or revoked.
   package func verify(
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
-  ) throws(CredentialError) -> VerifiedCredential {
+  ) throws(RequestError) -> VerifiedCredential {
     if let administratorKey, administratorKey.matches(authentication.credential) {
       return VerifiedCredential(.administrator)
     }

@@ -44,8 +44,8 @@ struct RESTError: Error, Equatable {
   static let permissionDenied = RESTError(401, reason: "Permission denied")
 
   /// Makes the error for an invalid credential.
-  init(_ error: CredentialError) {
-    self.init(ServerMessage.Response(error.status, payload: .json(.string(error.reason))))
+  init(_ error: RequestError) {
+    self.init(error.response)
   }
 
   /// Makes the error for a refusal by the hub.

@@ -61,7 +61,7 @@ extension DatabaseCore {
     let time = context.clock()
     var isSignedIn = false
     if case .authenticate(let authentication) = request {
-      do throws(CredentialError) {
+      do throws(RequestError) {
         try hub.signIn(peer, with: authentication, at: time)
         isSignedIn = true
       } catch {

@@ -79,7 +79,7 @@ extension DatabaseCore {
   ) throws(RESTError) -> PeerID {
     let id = openInternal(peer, as: credential.base, from: network)
     guard let authentication = credential.authentication else { return id }
-    do throws(CredentialError) {
+    do throws(RequestError) {
       let time = context.clock()
       try hub.signIn(id, with: authentication, knowing: credential.verified, at: time)
     } catch {

@@ -80,7 +80,7 @@ extension ServerCore {
     guard request.header("Authorization") != nil, let authentication = sender.authentication else {
       return nil
     }
-    do throws(CredentialError) {
+    do throws(RequestError) {
       return try identities.verifier(of: name(in: request))
         .verify(authentication, at: context.clock())
     } catch {

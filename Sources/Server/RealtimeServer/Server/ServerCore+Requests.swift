@@ -98,7 +98,7 @@ extension ServerCore {
       if credential.verified != nil { return .ofKnown }
       if let authentication = credential.authentication {
         guard credential.base != .administrator else { return .ofKnown }
-        do throws(CredentialError) {
+        do throws(RequestError) {
           let verifier = identities.verifier(of: name(in: request))
           _ = try verifier.verify(authentication, at: context.clock())
         } catch {
@@ -421,7 +421,7 @@ extension ServerCore {
     guard let authentication = credential.authentication else {
       return credential.base == .administrator
     }
-    do throws(CredentialError) {
+    do throws(RequestError) {
       let verified = try identities.verifier(of: options.namespace)
         .verify(authentication, at: context.clock())
       return verified.identity == .administrator && authentication.override == nil

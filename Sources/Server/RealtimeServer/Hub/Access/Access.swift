@@ -171,14 +171,14 @@ struct Access: Sendable {
   ///   - base: The identity of the peer without it.
   ///   - timestamp: The server's time in milliseconds since 1970.
   /// - Returns: The auth state, and what the client is told about it.
-  /// - Throws: A ``CredentialError`` when the credential is not accepted or has expired, or its
+  /// - Throws: A ``RequestError`` when the credential is not accepted or has expired, or its
   ///   holder cannot act as asked.
   func verify(
     _ authentication: ClientRequest.Authentication,
     knowing known: VerifiedCredential? = nil,
     base: Identity,
     at timestamp: Int64
-  ) throws(CredentialError) -> (state: AuthState, members: [JSONMember]) {
+  ) throws(RequestError) -> (state: AuthState, members: [JSONMember]) {
     let verified: VerifiedCredential
     if let known {
       verified = known
@@ -194,7 +194,7 @@ struct Access: Sendable {
       )
     }
     if let expires = verified.expires, expires <= timestamp {
-      throw CredentialError(.expiredToken, reason: AuthState.expiry)
+      throw RequestError(.expiredToken, reason: AuthState.expiry)
     }
     var state = AuthState(identity: verified.identity, expires: verified.expires)
     var auth = verified.auth
@@ -205,7 +205,7 @@ struct Access: Sendable {
         auth = .null
       } else if let override = authentication.override {
         guard override.members != nil else {
-          throw CredentialError(
+          throw RequestError(
             .invalidToken,
             reason: "the user to act as must be an object or null"
           )

@@ -32,13 +32,13 @@ extension TreeHub {
   ///   - authentication: The credential, and the user an administrator acts as.
   ///   - known: What the credential proves, if another server has verified it.
   ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Throws: A ``CredentialError`` when the credential is not accepted; then nothing has changed.
+  /// - Throws: A ``RequestError`` when the credential is not accepted; then nothing has changed.
   package mutating func signIn(
     _ peer: PeerID,
     with authentication: ClientRequest.Authentication,
     knowing known: VerifiedCredential? = nil,
     at timestamp: Int64
-  ) throws(CredentialError) {
+  ) throws(RequestError) {
     guard let base = access.base(of: peer) else { return }
     let verified = try access.verify(authentication, knowing: known, base: base, at: timestamp)
     now = timestamp
@@ -57,7 +57,7 @@ extension TreeHub {
     at timestamp: Int64
   ) {
     guard let base = access.base(of: origin.peer) else { return }
-    do throws(CredentialError) {
+    do throws(RequestError) {
       let verified = try access.verify(authentication, base: base, at: timestamp)
       writes.setOwner(verified.state.identity, of: origin.peer)
       become(verified.state, peer: origin.peer)
@@ -65,7 +65,7 @@ extension TreeHub {
       answer(origin, with: ServerMessage.Response(.ok, payload: .json(members)), orElse: .keep)
     } catch {
       become(nil, peer: origin.peer)
-      refuse(origin, with: RequestError(error.status, reason: error.reason))
+      refuse(origin, with: error)
     }
   }
 

@@ -60,11 +60,12 @@ package protocol CredentialVerifier: Sendable {
   ///   - authentication: The credential as it was sent, without the variables that accompany it.
   ///   - timestamp: The server's time in milliseconds since 1970.
   /// - Returns: Whom it belongs to, and until when it is valid.
-  /// - Throws: A ``CredentialError`` when it is invalid or no longer valid.
+  /// - Throws: A ``RequestError`` when it is invalid or no longer valid, with the status
+  ///   `invalid_token` or `expired_token` and a reason that never contains the credential.
   func verify(
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
-  ) throws(CredentialError) -> VerifiedCredential
+  ) throws(RequestError) -> VerifiedCredential
 
   /// Whether a user has been shut out for good since this credential was issued, so that writes
   /// scheduled with it must not be applied.
@@ -96,20 +97,6 @@ package struct VerifiedCredential: Sendable, Equatable {
   }
 }
 
-/// A reason why a credential is not accepted.
-package struct CredentialError: Error, Sendable, Equatable {
-  /// The status of the answer: `invalid_token` or `expired_token`.
-  package var status: StatusCode
-  /// What is wrong with it; never the credential itself.
-  package var reason: String
-
-  /// Makes a reason.
-  init(_ status: StatusCode, reason: String) {
-    self.status = status
-    self.reason = reason
-  }
-}
-
 /// A verifier for databases that no one can sign in to.
 package struct NoSignIn: CredentialVerifier {
   /// Makes a verifier.
@@ -117,11 +104,11 @@ package struct NoSignIn: CredentialVerifier {
 
   /// Refuses every credential.
   ///
-  /// - Throws: Always a ``CredentialError``.
+  /// - Throws: Always a ``RequestError``.
   package func verify(
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
-  ) throws(CredentialError) -> VerifiedCredential {
-    throw CredentialError(.invalidToken, reason: "this server accepts no credentials")
+  ) throws(RequestError) -> VerifiedCredential {
+    throw RequestError(.invalidToken, reason: "this server accepts no credentials")
   }
 }

@@ -1,4 +1,4 @@
-internal import RealtimeCore
+package import RealtimeCore
 
 /// Identifies one connection of a hub; it is never reused for another.
 package struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
@@ -25,9 +25,9 @@ struct RequestOrigin: Sendable {
 }
 
 /// Why a request is refused: the status and the reason in the response.
-struct RequestError: Error, Equatable {
-  let status: StatusCode
-  let reason: String
+package struct RequestError: Error, Equatable {
+  package let status: StatusCode
+  package let reason: String
 
   init(_ status: StatusCode, reason: String) {
     self.status = status
