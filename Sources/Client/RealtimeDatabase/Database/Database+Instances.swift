@@ -101,7 +101,7 @@ extension Database {
           options: project.options,
           appName: app
         )
-        if known == nil { database.repo.forgetTarget() }
+        if known == nil { database.repo.shared.withLockedValue { $0.isTargetChosen = false } }
         instances.opened[key] = database
         return database
       } catch {

@@ -1,5 +1,6 @@
 public import Dispatch
 public import Logging
+internal import NIOConcurrencyHelpers
 internal import RealtimeCore
 package import RealtimeTransport
 
@@ -49,7 +50,7 @@ public final class Database: Sendable {
     repo = Repo(target: target, options: options, logger: logger ?? DefaultLog.logger)
     address = target
     self.appName = appName
-    repo.useLocalUser()
+    if options.localUser != nil { repo.submit(isUse: false) { $0.actAsLocalUser() } }
     if let provider = options.tokenProvider {
       repo.useTokens(of: provider)
     } else {
@@ -57,7 +58,7 @@ public final class Database: Sendable {
     }
   }
 
-  deinit { repo.shutDown() }
+  deinit { repo.submit(isUse: false) { $0.end() } }
 
   /// The address of the server and the name of the database in a URL.
   ///
@@ -82,7 +83,8 @@ public final class Database: Sendable {
 
   /// The root of the database.
   public func reference() -> DatabaseReference {
-    repo.noteReference()
+    // From now on the settings of persistence are fixed.
+    repo.shared.withLockedValue { $0.isReferenced = true }
     return DatabaseReference(database: self, path: .root)
   }
 
@@ -130,20 +132,20 @@ public final class Database: Sendable {
   /// Closes the connection and does not reconnect until ``goOnline()``.
   ///
   /// Writes made in between are queued, and local observers see them.
-  public func goOffline() { repo.setOffline(true) }
+  public func goOffline() { repo.submit { $0.handle(.goOffline(.user)) } }
 
   /// Reconnects after ``goOffline()``.
-  public func goOnline() { repo.setOffline(false) }
+  public func goOnline() { repo.submit { $0.handle(.goOnline(.user)) } }
 
   /// Asks the server for a sign of life, unless one has just arrived.
   ///
   /// ``ConnectionStatus/silentSince`` shows the result.
-  package func probe() { repo.probe() }
+  package func probe() { repo.submit(isUse: false) { $0.handle(.probe) } }
 
   /// Discards all writes that are not yet acknowledged, including transactions.
   ///
   /// Local observers see the data without them; completions get `write_canceled`.
-  public func purgeOutstandingWrites() { repo.purgeOutstandingWrites() }
+  public func purgeOutstandingWrites() { repo.submit { $0.handle(.purgeOutstandingWrites) } }
 
   /// Uses the server at another host and port, unencrypted; the database keeps its name.
   ///
@@ -238,12 +240,16 @@ public final class Database: Sendable {
   /// Makes observers that are removed miss events that were raised before.
   ///
   /// The original delivers them, and so does this library without this call.
-  package func silenceRemovedObservers() { repo.silenceRemovedObservers() }
+  package func silenceRemovedObservers() {
+    repo.shared.withLockedValue { $0.silencesRemovedObservers = true }
+  }
 
   // MARK: State
 
   /// The server's current time, as estimated locally, in milliseconds since 1970.
-  public var serverTime: Int64 { repo.serverTime }
+  public var serverTime: Int64 {
+    repo.wall + repo.shared.withLockedValue(\.serverTimeOffset)
+  }
 
   /// Calls a block on ``callbackQueue`` with the connection status, at once and on each change.
   public func observeConnection(_ block: @escaping (ConnectionStatus) -> Void) {

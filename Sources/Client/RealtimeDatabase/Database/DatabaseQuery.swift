@@ -328,7 +328,9 @@ extension DatabaseQuery {
 
   /// Starts or stops keeping the data up to date without an observer, so that reads return at once.
   public func keepSynced(_ keepSynced: Bool) {
-    repo.setKeptSynced(self, to: keepSynced)
+    repo.submit { [path, query] in
+      $0.handle(.keepSynced(path: path, query: query, keepSynced))
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 package import RealtimeCore
+internal import RealtimeTransport
 
 // Safety: adds no stored property to `DatabaseQuery`.
 /// A location in a database, for writing and as the start of every query.
@@ -22,7 +23,7 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
   public var root: DatabaseReference { database.reference() }
 
   /// The URL of the location.
-  public var url: String { repo.url(of: path) }
+  public var url: String { repo.target.url(at: path.keys.map(\.text)) }
 
   /// The URL of the location.
   public override var description: String { url }

@@ -20,12 +20,7 @@ extension Repo {
     submit(isUse: false) { $0.adopt(provider) }
   }
 
-  /// Acts as the user of a private socket, where the server requires no proof of identity.
-  nonisolated func useLocalUser() {
-    if options.localUser != nil { submit(isUse: false) { $0.actAsLocalUser() } }
-  }
-
-  /// Gives the engine the user of a private socket, if there is one.
+  /// Acts as the user of a private socket, if there is one: its server requires no proof of identity.
   func actAsLocalUser() {
     guard let uid = options.localUser else { return }
     handle(.authenticate(ClientRequest.Authentication(localUser: uid)))

@@ -16,10 +16,6 @@ extension Repo {
     callbackQueue.async(execute: block)
   }
 
-  nonisolated var serverTime: Int64 {
-    wall + shared.withLockedValue(\.serverTimeOffset)
-  }
-
   nonisolated func nextPushID() -> String {
     let now = wall
     let digits = options.keyDigits ?? { UInt8.random(in: 0..<64) }
@@ -41,12 +37,6 @@ extension Repo {
     }
   }
 
-  /// Fixes the settings of persistence.
-  nonisolated func noteReference() { shared.withLockedValue { $0.isReferenced = true } }
-
-  /// Forbids use of the database until ``retarget(host:port:)`` says where it is.
-  nonisolated func forgetTarget() { shared.withLockedValue { $0.isTargetChosen = false } }
-
   nonisolated var settings: Settings { shared.withLockedValue(\.settings) }
 
   nonisolated func change(_ body: (inout Settings) -> Void) {
@@ -57,8 +47,6 @@ extension Repo {
     CallerContract.require(!isLate, "set persistence before the first reference to the database")
   }
 
-  nonisolated func url(of path: Path) -> String { target.url(at: path.keys.map(\.text)) }
-
   nonisolated func get(
     _ query: DatabaseQuery,
     isKept: Bool = true,
@@ -67,23 +55,6 @@ extension Repo {
     request(.get(query, completion)) {
       .get($0, path: query.path, query: query.query, isKept: isKept)
     }
-  }
-
-  nonisolated func setOffline(_ isOffline: Bool) {
-    submit { $0.handle(isOffline ? .goOffline(.user) : .goOnline(.user)) }
-  }
-
-  nonisolated func probe() {
-    submit(isUse: false) { $0.handle(.probe) }
-  }
-
-  nonisolated func purgeOutstandingWrites() {
-    submit { $0.handle(.purgeOutstandingWrites) }
-  }
-
-  /// Closes the database when its last reference is gone.
-  nonisolated func shutDown() {
-    submit(isUse: false) { $0.end() }
   }
 
   nonisolated func nextNumber() -> Int64 {
@@ -183,10 +154,6 @@ extension Repo {
     shared.withLockedValue { !$0.silencesRemovedObservers || $0.observers[number] != nil }
   }
 
-  nonisolated func silenceRemovedObservers() {
-    shared.withLockedValue { $0.silencesRemovedObservers = true }
-  }
-
   /// Whether an observer has not been removed.
   nonisolated func isActive(_ number: Int64) -> Bool {
     shared.withLockedValue { $0.observers[number] != nil }
@@ -195,12 +162,6 @@ extension Repo {
   /// Stops calls to an observer; returns false if they had been stopped already.
   nonisolated func deactivate(_ number: Int64) -> Bool {
     shared.withLockedValue { $0.observers.removeValue(forKey: number) != nil }
-  }
-
-  nonisolated func setKeptSynced(_ query: DatabaseQuery, to isOn: Bool) {
-    let path = query.path
-    let selection = query.query
-    submit { $0.handle(.keepSynced(path: path, query: selection, isOn)) }
   }
 }
 
