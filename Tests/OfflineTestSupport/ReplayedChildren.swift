@@ -15,7 +15,7 @@ package struct ReplayedChildren {
 
   /// Replays the events of one operation, and returns what is wrong with them, or nil.
   package mutating func replay(_ events: [DataEvent]) -> String? {
-    if zip(events, events.dropFirst()).contains(where: { $1.kind < $0.kind }) {
+    if zip(events, events.dropFirst()).contains(where: { $1.kind.precedes($0.kind) }) {
       return "kinds out of order: \(events.map(\.kind))"
     }
     var placing: [DataEvent] = []
@@ -65,5 +65,12 @@ package struct ReplayedChildren {
       }
     }
     return nil
+  }
+}
+
+extension DataEventType {
+  /// Whether events of this kind are raised before those of another.
+  package func precedes(_ other: DataEventType) -> Bool {
+    Self.inOrder.prefix { $0 != other }.contains(self)
   }
 }

@@ -142,7 +142,7 @@ struct CoreDriver {
   mutating func observe(
     _ path: Path,
     _ query: Query = .all,
-    _ kinds: Set<EventKind> = Set(EventKind.allCases)
+    _ kinds: Set<DataEventType> = Set(DataEventType.inOrder)
   ) -> ListenerID {
     lastToken += 1
     let listener = ListenerID(lastToken)

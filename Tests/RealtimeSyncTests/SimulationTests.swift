@@ -126,7 +126,7 @@ struct Simulation {
   private mutating func observe(_ index: Int, _ path: Path, _ query: Query) {
     let id = ListenerID(Int64(clients[index].listeners.count))
     clients[index].listeners[id] = ModelListener(id: id, path: path, query: query)
-    let kinds = Set(EventKind.allCases)
+    let kinds = Set(DataEventType.inOrder)
     _ = feed(index, .observe(id, path: path, query: query, events: kinds))
   }
 
@@ -206,7 +206,7 @@ struct Simulation {
       // first ones.
       var operation: [DataEvent] = []
       for event in events {
-        if let last = operation.last, event.kind < last.kind || last.kind == .value {
+        if let last = operation.last, event.kind.precedes(last.kind) || last.kind == .value {
           if let problem = clients[index].listeners[listener]?.children.replay(operation) {
             return problem
           }

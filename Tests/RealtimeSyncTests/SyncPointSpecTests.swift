@@ -1,4 +1,5 @@
 import Foundation
+import OfflineTestSupport
 import RealtimeCore
 import Testing
 
@@ -23,7 +24,7 @@ struct SyncPointSpecTests {
 struct SpecRun {
   private struct Expectation: Hashable {
     let path: Path
-    let kind: EventKind
+    let kind: DataEventType
     let key: ChildKey?
     let previousKey: ChildKey?
     let hash: String
@@ -64,7 +65,7 @@ struct SpecRun {
       let listener = ListenerID(nextListener)
       if let name = step["callbackId"] { callbacks[name.text] = listener }
       return tree.add(
-        Registration(owner: .listener(listener), kinds: Set(EventKind.allCases)),
+        Registration(owner: .listener(listener), kinds: Set(DataEventType.inOrder)),
         at: path,
         query: try Self.query(step["params"])
       ).events
@@ -148,7 +149,7 @@ struct SpecRun {
 
   // MARK: Comparison
 
-  private static let kinds: [String: EventKind] = [
+  private static let kinds: [String: DataEventType] = [
     "child_removed": .childRemoved, "child_added": .childAdded, "child_moved": .childMoved,
     "child_changed": .childChanged, "value": .value,
   ]
@@ -187,9 +188,9 @@ struct SpecRun {
     guard counts.values.allSatisfy({ $0 == 0 }) else {
       return "expected \(expected.map(Self.text)), got \(actual.map(Self.text))"
     }
-    var last: [Registration.Owner: EventKind] = [:]
+    var last: [Registration.Owner: DataEventType] = [:]
     for event in events {
-      if let previous = last[event.owner], event.event.kind < previous {
+      if let previous = last[event.owner], event.event.kind.precedes(previous) {
         return "kinds out of order: \(actual.map(Self.text))"
       }
       last[event.owner] = event.event.kind

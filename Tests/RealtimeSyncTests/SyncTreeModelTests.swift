@@ -120,7 +120,8 @@ struct SyncTreeModel {
       query: query()
     )
     listeners[lastID] = listener
-    let registration = Registration(owner: .listener(listener.id), kinds: Set(EventKind.allCases))
+    let kinds = Set(DataEventType.inOrder)
+    let registration = Registration(owner: .listener(listener.id), kinds: kinds)
     let result = tree.add(registration, at: listener.path, query: listener.query)
     perform(result.actions)
     return raise(result.events)

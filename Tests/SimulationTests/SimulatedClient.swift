@@ -85,7 +85,7 @@ struct ListenerLog {
     // One input may consist of several operations; each ends with its value event, apart from the
     // first ones.
     for event in events {
-      if let last = operation.last, event.kind < last.kind || last.kind == .value {
+      if let last = operation.last, event.kind.precedes(last.kind) || last.kind == .value {
         if let problem = replayOperation() { return problem }
       }
       operation.append(event)

@@ -81,7 +81,7 @@ extension Simulation {
     let query = random.once(in: 2) ? Query.all : randomQuery()
     let listener = ListenerID(makeNumber())
     clients[index].listeners[listener] = ListenerLog(path: path, query: query)
-    let events = Set(EventKind.allCases)
+    let events = Set(DataEventType.inOrder)
     feed(index, .observe(listener, path: path, query: query, events: events))
   }
 

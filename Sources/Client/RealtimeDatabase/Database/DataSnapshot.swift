@@ -127,20 +127,6 @@ extension DataSnapshot: CustomStringConvertible {
   public var description: String { "\(key): \(json)" }
 }
 
-/// The kinds of events that an observer can receive.
-public enum DataEventType: Int, Hashable, Sendable {
-  /// A child was added to the query, or was part of it when the observer was added.
-  case childAdded
-  /// A child was removed from the query.
-  case childRemoved
-  /// The data of a child changed.
-  case childChanged
-  /// The value by which a child is ordered changed.
-  case childMoved
-  /// All data at the location, initially and after each change.
-  case value
-}
-
 /// Identifies an observer, for removing it.
 public typealias DatabaseHandle = UInt
 

@@ -83,8 +83,7 @@ extension Repo {
       metadata: SnapshotMetadata(event.metadata)
     )
     let previousKey = event.previousKey?.text
-    let type = DataEventType(event.kind)
-    let isOnce = listener.isOnce
+    let (type, isOnce) = (event.kind, listener.isOnce)
     guard isActive(id.number) else { return }
     enqueue {
       guard isOnce ? self.deactivate(id.number) : self.mayCall(id.number) else { return }
@@ -192,17 +191,5 @@ extension DataSnapshot {
       by: query.query.index,
       metadata: SnapshotMetadata(metadata)
     )
-  }
-}
-
-extension DataEventType {
-  fileprivate init(_ kind: EventKind) {
-    switch kind {
-    case .childAdded: self = .childAdded
-    case .childRemoved: self = .childRemoved
-    case .childChanged: self = .childChanged
-    case .childMoved: self = .childMoved
-    case .value: self = .value
-    }
   }
 }

@@ -104,7 +104,6 @@ extension Repo {
     cancel: Callback<((any Error) -> Void)?>
   ) -> DatabaseHandle {
     let number = nextNumber()
-    let kinds = Set(events.map(EventKind.init))
     shared.withLockedValue {
       $0.observers[number] = QuerySpec(path: query.path, query: query.query)
     }
@@ -114,7 +113,7 @@ extension Repo {
       let id = ListenerID(number)
       let listener = Listener(query: query, block: block, cancel: cancel, isOnce: isOnce)
       repo.callers.listeners[id] = listener
-      repo.handle(.observe(id, path: query.path, query: query.query, events: kinds))
+      repo.handle(.observe(id, path: query.path, query: query.query, events: events))
     }
     return DatabaseHandle(number)
   }
@@ -169,18 +168,6 @@ extension QuerySpec {
   /// Whether this is the same query, or `other` is the default query of the same location.
   fileprivate func isWithin(_ other: DatabaseQuery) -> Bool {
     path == other.path && (other.query.isDefault || query == other.query)
-  }
-}
-
-extension EventKind {
-  fileprivate init(_ type: DataEventType) {
-    switch type {
-    case .childAdded: self = .childAdded
-    case .childRemoved: self = .childRemoved
-    case .childChanged: self = .childChanged
-    case .childMoved: self = .childMoved
-    case .value: self = .value
-    }
   }
 }
 

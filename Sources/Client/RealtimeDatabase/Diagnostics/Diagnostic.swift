@@ -111,7 +111,7 @@ enum DiagnosticSubject: Sendable {
   /// An observer was added.
   case observation(Path, Query)
   /// An observer was called.
-  case event(EventKind, Path, ChildKey?, DiagnosticNode)
+  case event(DataEventType, Path, ChildKey?, DiagnosticNode)
   /// A write begins.
   case write(Path, DiagnosticWrite)
   /// A transaction's block proposed new data for the data it read, or nil to abort.
@@ -188,7 +188,7 @@ enum DiagnosticSubject: Sendable {
     return String(decoding: bytes[..<end], as: UTF8.self) + "…"
   }
 
-  private static func name(_ kind: EventKind) -> String {
+  private static func name(_ kind: DataEventType) -> String {
     switch kind {
     case .childRemoved: "child_removed"
     case .childAdded: "child_added"

@@ -203,7 +203,7 @@ struct BenchmarkClient {
     feed(.message(id, .hello(hello)))
   }
 
-  mutating func observe(_ path: Path, query: Query = .all, events: Set<EventKind>) {
+  mutating func observe(_ path: Path, query: Query = .all, events: Set<DataEventType>) {
     last += 1
     feed(.observe(ListenerID(last), path: path, query: query, events: events))
   }

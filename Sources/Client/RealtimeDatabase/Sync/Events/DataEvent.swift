@@ -1,21 +1,20 @@
 package import RealtimeCore
 
-/// The kinds of events that a listener can request, in the order in which they are raised.
-package enum EventKind: Int, Hashable, Sendable, CaseIterable, Comparable {
-  /// A child was removed; the event's node is its last value.
-  case childRemoved
-  /// A child was added.
+/// The kinds of events that an observer can receive.
+public enum DataEventType: Int, Hashable, Sendable {
+  /// A child was added to the query, or was part of it when the observer was added.
   case childAdded
-  /// The value by which the query orders a child changed.
-  case childMoved
+  /// A child was removed from the query.
+  case childRemoved
   /// The data of a child changed.
   case childChanged
-  /// The data of the whole query, raised after all events of children.
+  /// The value by which a child is ordered changed.
+  case childMoved
+  /// All data at the location, initially and after each change.
   case value
 
-  package static func < (left: EventKind, right: EventKind) -> Bool {
-    left.rawValue < right.rawValue
-  }
+  /// All kinds, in the order in which they are raised.
+  package static let inOrder = [childRemoved, childAdded, childMoved, childChanged, value]
 }
 
 /// The origin of data.
@@ -29,7 +28,7 @@ package struct DataMetadata: Hashable, Sendable {
 /// A change to the data of a query.
 package struct DataEvent: Sendable, Equatable {
   /// The kind of change.
-  package var kind: EventKind
+  package var kind: DataEventType
   /// The location of the query.
   package var path: Path
   /// The key of the child; nil for the value of the query itself.

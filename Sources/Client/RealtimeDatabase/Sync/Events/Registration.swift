@@ -33,7 +33,7 @@ struct Registration: Sendable, Hashable {
   }
 
   let owner: Owner
-  let kinds: Set<EventKind>
+  let kinds: Set<DataEventType>
 }
 
 /// An event for one registration of a view.

@@ -43,7 +43,7 @@ struct ObservedData: Sendable {
   mutating func observe(
     _ listener: ListenerID,
     spec: QuerySpec,
-    kinds: Set<EventKind>,
+    kinds: Set<DataEventType>,
     at time: RepoTime
   ) -> RegistrationChange {
     listeners[listener] = spec

@@ -7,7 +7,7 @@ package enum RepoInput: Sendable {
   // From the caller. Those that need the server also start connecting on the first use.
 
   /// Raises events of these kinds for a query from now on.
-  case observe(ListenerID, path: Path, query: Query, events: Set<EventKind>)
+  case observe(ListenerID, path: Path, query: Query, events: Set<DataEventType>)
   /// Removes one listener; no more events are raised for it.
   case stopObserving(ListenerID)
   /// Removes all listeners of a query or, with the default query, all listeners at the location.

@@ -5,14 +5,14 @@ extension View {
   func events(since old: KnownData, changes: ChangeSet) -> [ViewEvent] {
     guard !registrations.isEmpty else { return [] }
     var events: [ViewEvent] = []
-    var kinds = Set<EventKind>()
+    var kinds = Set<DataEventType>()
     for registration in registrations { kinds.formUnion(registration.kinds) }
     if !changes.isEmpty, kinds.contains(where: { $0 != .value }) {
       let changes = Array(changes.changes)
       let entries = changes.map { query.index.entry(for: $0.key, node: $0.value.node) }
       // Sorting indices is cheaper, because changes are large and would be moved at each step.
       let order = entries.indices.sorted { entries[$0] < entries[$1] }
-      for kind in EventKind.allCases where kind != .value && kinds.contains(kind) {
+      for kind in DataEventType.inOrder where kind != .value && kinds.contains(kind) {
         for index in order where isRaised(kind, for: changes[index].value) {
           let (key, change) = changes[index]
           raise(kind, key: key, node: change.node, into: &events)
@@ -59,7 +59,7 @@ extension View {
   }
 
   private func raise(
-    _ kind: EventKind,
+    _ kind: DataEventType,
     key: ChildKey,
     node: Node,
     into events: inout [ViewEvent]
@@ -71,7 +71,7 @@ extension View {
     }
   }
 
-  private func isRaised(_ kind: EventKind, for change: ChildChange) -> Bool {
+  private func isRaised(_ kind: DataEventType, for change: ChildChange) -> Bool {
     switch (kind, change) {
     case (.childRemoved, .removed), (.childAdded, .added), (.childChanged, .changed): true
     case (.childMoved, .changed(let old, let new)):
