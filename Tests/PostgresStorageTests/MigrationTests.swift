@@ -36,7 +36,7 @@ struct MigrationTests {
     defer { connection.close() }
     try connection.run("CREATE SCHEMA hearth", within: .seconds(5))
     let first = try #require(SchemaStatements.migrations.first)
-    try connection.runScript(first, within: .seconds(60))
+    try connection.runScript(first + FirstVersion.functions, within: .seconds(60))
     try connection.run("UPDATE hearth.format SET version = 1", within: .seconds(5))
     for name in ["test", "empty"] {
       try connection.query(

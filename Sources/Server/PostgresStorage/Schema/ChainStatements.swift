@@ -8,9 +8,11 @@ enum ChainStatements {
   static let migration = removal + tables + functions
 
   /// Removes the functions of the first version, whose servers can store nothing from then on.
+  ///
+  /// A schema that is made anew never has them.
   private static let removal = """
     LOCK TABLE hearth.heads, hearth.leases, hearth.log IN ACCESS EXCLUSIVE MODE;
-    DROP FUNCTION hearth.commit, hearth.take_writer, hearth.make_database, hearth.acquire,
+    DROP FUNCTION IF EXISTS hearth.commit, hearth.take_writer, hearth.make_database, hearth.acquire,
       hearth.renew, hearth.announce, hearth.cluster, hearth.release, hearth.move,
       hearth.microseconds_until;
 

@@ -1,7 +1,5 @@
 /// The functions for commits and folds.
 enum LogStatements {
-  static let functions = commit + fold
-
   /// The end of `hearth.commit`, which stores sessions and rules.
   static let storingBeside = """
       IF opened IS NOT NULL OR ended IS NOT NULL THEN
@@ -25,52 +23,6 @@ enum LogStatements {
     END $$;
     """
 
-  /// A batch is one call.
-  ///
-  /// All of it is stored, or nothing if the batch, the lease or the connection is not the one that
-  /// may follow.
-  private static let commit = """
-    CREATE FUNCTION hearth.commit(
-      db integer, my_epoch bigint, my_writer bigint, last_batch bigint, last_revision bigint,
-      new_revision bigint, payload bytea,
-      owners bytea[], clients bytea[], up_tos bigint[], refusals text[], times bigint[],
-      cleared bigint[], ended bigint[], opened bigint[], identities bytea[],
-      removed bigint[], removed_paths bytea[], written bigint[], paths bytea[], nodes bytea[],
-      new_rules bytea
-    ) RETURNS boolean LANGUAGE plpgsql AS $$
-    BEGIN
-      UPDATE hearth.heads h SET revision = new_revision, batch = last_batch + 1
-        WHERE h.database = db AND h.epoch = my_epoch AND h.writer = my_writer
-          AND h.batch = last_batch AND h.revision = last_revision;
-      IF NOT FOUND THEN RETURN false; END IF;
-      IF payload IS NOT NULL THEN
-        INSERT INTO hearth.log VALUES (db, new_revision, payload);
-      END IF;
-      IF owners IS NOT NULL THEN
-        DELETE FROM hearth.ledger l
-          USING unnest(owners, clients, up_tos) AS e (owner, client, up_to)
-          WHERE e.up_to < 0 AND l.database = db AND l.owner = e.owner AND l.client = e.client;
-        INSERT INTO hearth.ledger
-          SELECT db, e.* FROM unnest(owners, clients, up_tos, refusals, times)
-            AS e (owner, client, up_to, refused, last_seen) WHERE e.up_to >= 0
-          ON CONFLICT (database, owner, client) DO UPDATE SET
-            up_to = excluded.up_to, refused = excluded.refused, last_seen = excluded.last_seen;
-      END IF;
-    \(storingBeside)
-
-    CREATE FUNCTION hearth.take_writer(db integer, my_epoch bigint)
-    RETURNS TABLE (new_writer bigint, last_batch bigint, last_revision bigint, now_epoch bigint)
-    LANGUAGE plpgsql AS $$
-    BEGIN
-      -- Waits for a commit that another connection has under way, and refuses whatever follows it.
-      UPDATE hearth.heads h SET writer = h.writer + 1 WHERE h.database = db AND h.epoch = my_epoch;
-      RETURN QUERY SELECT h.writer, h.batch, h.revision, h.epoch FROM hearth.heads h
-        WHERE h.database = db;
-    END $$;
-
-
-    """
-
   /// The letters that denote changes of rows.
   enum Change: UInt8 {
     /// Inserts a row.
@@ -89,7 +41,7 @@ enum LogStatements {
   }
 
   /// The function that applies a sequence of row changes.
-  private static let fold = """
+  static let fold = """
     CREATE FUNCTION hearth.change_rows(
       db integer, kinds bytea, paths bytea[], ends bytea[], new_values bytea[]
     ) RETURNS bigint LANGUAGE plpgsql AS $$
