@@ -197,15 +197,21 @@ public final class DatabaseServer: Sendable {
   ///   has stopped.
   public func setRules(_ source: String) async throws {
     guard let rules = try Rules.source(source).compiled() else { return }
+    try await change { core in
+      let database = core.databases.opened(core.options.namespace)
+      database?.setRules(rules)
+      return database != nil
+    }
+  }
+
+  /// Changes the running server on its event loop, unless it has stopped or the change finds
+  /// nothing to apply to.
+  private func change(_ body: @escaping @Sendable (ServerCore) -> Bool) async throws {
     let isDone = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
       var isRunning = false
       ending.whileRunning {
         isRunning = true
-        core.eventLoop.execute {
-          let database = self.core.value.databases.opened(self.core.value.options.namespace)
-          database?.setRules(rules)
-          continuation.resume(returning: database != nil)
-        }
+        core.eventLoop.execute { continuation.resume(returning: body(self.core.value)) }
       }
       if !isRunning { continuation.resume(returning: false) }
     }
@@ -250,21 +256,13 @@ extension DatabaseServer {
   /// - Throws: ``DatabaseServerError``, which names the file, or when the server has stopped.
   public func reloadCertificate() async throws {
     guard let certificate = try readCertificate() else { return }
-    let isDone = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
-      var isRunning = false
-      ending.whileRunning {
-        isRunning = true
-        core.eventLoop.execute { [core] in
-          core.value.certificate = certificate
-          for listener in core.value.listeners where listener.address.isSecure {
-            listener.replaceCertificate(certificate)
-          }
-          continuation.resume(returning: true)
-        }
+    try await change { core in
+      core.certificate = certificate
+      for listener in core.listeners where listener.address.isSecure {
+        listener.replaceCertificate(certificate)
       }
-      if !isRunning { continuation.resume(returning: false) }
+      return true
     }
-    guard isDone else { throw DatabaseServerError(.failed, description: "the server has stopped") }
   }
 }
 
