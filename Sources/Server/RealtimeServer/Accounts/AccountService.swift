@@ -429,18 +429,18 @@ struct EmulatorMail: Sendable {
 enum Randomness {
   /// Unguessable random bytes.
   static func bytes(_ count: Int) -> [UInt8] {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    (0..<count).map { _ in UInt8.random(in: .min ... .max) }
   }
 
   private static let letters = Array(
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8
   )
 
-  /// A new user identifier: 28 random letters and digits.
-  static func uid() -> String {
-    var generator = SystemRandomNumberGenerator()
-    let bytes = (0..<28).map { _ in letters[Int.random(in: 0..<62, using: &generator)] }
-    return String(decoding: bytes, as: UTF8.self)
+  /// An unguessable name of random letters and digits.
+  static func name(_ count: Int) -> String {
+    String(decoding: (0..<count).map { _ in letters[Int.random(in: 0..<62)] }, as: UTF8.self)
   }
+
+  /// A new user identifier.
+  static func uid() -> String { name(28) }
 }

@@ -125,8 +125,7 @@ final class ServerContext {
 
   /// A new key for a child that is added.
   func makePushID() -> String {
-    var random = SystemRandomNumberGenerator()
-    return pushIDs.next(time: clock()) { UInt8.random(in: 0..<64, using: &random) }
+    pushIDs.next(time: clock()) { UInt8.random(in: 0..<64) }
   }
 
   /// Counts an event stream of a guest, and returns whether its network may have another.

@@ -160,16 +160,7 @@ final class Session: Schedulable {
   static let nameLength = 32
 
   /// Makes a random, unguessable name.
-  static func makeName() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return String(
-      (0..<nameLength).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }
-    )
-  }
-
-  private static let letters = Array(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-  )
+  static func makeName() -> String { Randomness.name(nameLength) }
 }
 
 /// The session that a client of a copied database has at the leader, for everything but reading.
