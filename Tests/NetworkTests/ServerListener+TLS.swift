@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
-import RealtimeTransport
+
+@testable import RealtimeTransport
 
 extension ServerListener {
   /// A listener on a free port that greets WebSockets and echoes the bodies of requests.

@@ -3,8 +3,9 @@ import NIOCore
 import NIOPosix
 import RealtimeCore
 import RealtimeDatabase
-import RealtimeTransport
 import TLSTestSupport
+
+@testable import RealtimeTransport
 
 /// Stands in for the hosted service under its own names, and sends what is documented, byte for
 /// byte.

@@ -3,9 +3,9 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import RealtimeCore
-import RealtimeTransport
 
 @testable import RealtimeServer
+@testable import RealtimeTransport
 
 /// Stands in for the hosted service: it answers the account endpoints with the documented bytes.
 ///

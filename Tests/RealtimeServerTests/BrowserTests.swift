@@ -3,9 +3,10 @@ import NIOConcurrencyHelpers
 import NIOCore
 import NIOPosix
 import RealtimeServer
-import RealtimeTransport
 import TestSupport
 import Testing
+
+@testable import RealtimeTransport
 
 /// A headless browser that shows a page and talks to nobody but this machine.
 private final class Chromium {

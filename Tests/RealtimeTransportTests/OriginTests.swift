@@ -1,8 +1,9 @@
 import NIOCore
 import NIOPosix
-import RealtimeTransport
 import Testing
 import TransportTestSupport
+
+@testable import RealtimeTransport
 
 @Suite("A listener with allowed origins")
 struct OriginTests {

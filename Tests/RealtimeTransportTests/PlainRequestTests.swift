@@ -1,9 +1,10 @@
 import NIOCore
 import NIOPosix
-import RealtimeTransport
 import TestSupport
 import Testing
 import TransportTestSupport
+
+@testable import RealtimeTransport
 
 @Suite("Plain HTTP requests", .timeLimit(.minutes(1)))
 struct PlainRequestTests {

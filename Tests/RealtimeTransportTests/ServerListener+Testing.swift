@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
-import RealtimeTransport
+
+@testable import RealtimeTransport
 
 extension ServerListener {
   /// A listener whose connections behave as the closure specifies.

@@ -100,17 +100,21 @@ package final class ServerConnection: MessageConnection, Sendable {
 /// The callbacks through which a listener talks to its server, made on the server's event loop.
 package struct ServerHandlers: Sendable {
   /// Decides on a WebSocket handshake: nil accepts it, a response refuses it.
-  package var admit: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer?>
+  package var admit: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer?> = {
+    $1.makeSucceededFuture(nil)
+  }
   /// Answers any other request.
-  package var answer: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply>
+  package var answer: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply> = {
+    $1.makeSucceededFuture(.answer(HTTPAnswer(status: 404, error: "there is nothing here")))
+  }
   /// Decides on the body of such a request before it is read; called only for long bodies.
-  package var admitBody: @Sendable (HTTPRequest) -> BodyAdmission
+  package var admitBody: @Sendable (HTTPRequest) -> BodyAdmission = { _ in .ofStranger }
   /// Receives a sentence for the log about a request that the policy refuses.
-  package var onRefusal: @Sendable (String) -> Void
+  package var onRefusal: @Sendable (String) -> Void = { _ in }
   /// Ends an idle connection to make room for a new one; returns false if there is none.
-  package var makeRoom: @Sendable () -> Bool
+  package var makeRoom: @Sendable () -> Bool = { false }
   /// Receives the reason why a connection is refused before it is read from.
-  package var noteExcess: @Sendable (String) -> Void
+  package var noteExcess: @Sendable (String) -> Void = { _ in }
   /// Receives a connection that has just opened.
   package var accept: @Sendable (ServerConnection) -> Callbacks
 
@@ -134,27 +138,11 @@ package struct ServerHandlers: Sendable {
       self.onClose = onClose
     }
   }
+}
 
-  /// Makes handlers; by default, every handshake is accepted and plain requests get a 404.
-  package init(
-    admit: @escaping @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer?> = {
-      $1.makeSucceededFuture(nil)
-    },
-    answer: @escaping @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply> = {
-      $1.makeSucceededFuture(.answer(HTTPAnswer(status: 404, error: "there is nothing here")))
-    },
-    admitBody: @escaping @Sendable (HTTPRequest) -> BodyAdmission = { _ in .ofStranger },
-    onRefusal: @escaping @Sendable (String) -> Void = { _ in },
-    makeRoom: @escaping @Sendable () -> Bool = { false },
-    noteExcess: @escaping @Sendable (String) -> Void = { _ in },
-    accept: @escaping @Sendable (ServerConnection) -> Callbacks
-  ) {
-    self.admit = admit
-    self.answer = answer
-    self.admitBody = admitBody
-    self.onRefusal = onRefusal
-    self.makeRoom = makeRoom
-    self.noteExcess = noteExcess
-    self.accept = accept
+extension ServerHandlers {
+  /// Makes handlers that accept every handshake, and answer plain requests with a 404.
+  package init(onAccept accept: @escaping @Sendable (ServerConnection) -> Callbacks) {
+    self.init(accept: accept)
   }
 }

@@ -92,35 +92,30 @@ extension ServerCore {
       addresses.append(.tcp(host: options.host, port: port, isSecure: certificate != nil))
     }
     let core = NIOLoopBound(self, eventLoop: eventLoop)
-    let limits = options.limits.transport
-    let origins = options.allowedOrigins
     let hosts = options.allowedHosts + [options.advertisedHost].compactMap(\.self)
-    let isEmulator = options.isEmulator
     let options = options
     let memory = NIOLoopBoundBox(context.memory, eventLoop: eventLoop)
-    let handlers = ServerHandlers(
-      admit: { request, _ in core.value.admit(request) },
-      answer: { request, _ in core.value.answer(request) },
-      admitBody: { core.value.admitBody(of: $0) },
-      onRefusal: { core.value.context.noteOnce($0) },
-      makeRoom: { core.value.makeRoom() },
-      noteExcess: { core.value.context.noteOnce("refused: \($0)") },
-      accept: { core.value.acceptSocket($0) }
-    )
+    var handlers = ServerHandlers { core.value.acceptSocket($0) }
+    handlers.admit = { request, _ in core.value.admit(request) }
+    handlers.answer = { request, _ in core.value.answer(request) }
+    handlers.admitBody = { core.value.admitBody(of: $0) }
+    handlers.onRefusal = { core.value.context.noteOnce($0) }
+    handlers.makeRoom = { core.value.makeRoom() }
+    handlers.noteExcess = { core.value.context.noteOnce("refused: \($0)") }
     var started = eventLoop.makeSucceededVoidFuture()
     for address in addresses {
-      started = started.flatMap {
+      started = started.flatMap { [handlers] in
         ServerListener.listen(
           at: address,
           certificate: address.isSecure ? core.value.certificate : nil,
           on: core.eventLoop,
-          limits: limits,
+          limits: options.limits.transport,
           memory: memory,
           // DNS rebinding fails here: a rebound host name has no valid certificate.
           policy: RequestPolicy(
-            allowedOrigins: origins,
+            allowedOrigins: options.allowedOrigins,
             // The emulator is meant for web pages under development.
-            allowsLoopbackPages: isEmulator,
+            allowsLoopbackPages: options.isEmulator,
             ownHosts: hosts,
             allowsAnyHost: address.isSecure || !address.isLoopback,
             isEncrypted: address.isSecure,
