@@ -236,3 +236,28 @@ final class Knowledge: Sendable {
     return stored
   }
 }
+
+/// What the storages of tests have no use for.
+extension ClusterStore {
+  /// Records nothing.
+  func record(_ loss: StorageLoss) {}
+
+  /// No losses.
+  func losses() -> [StorageLoss] { [] }
+
+  /// Nothing.
+  func details() -> ClusterDetails { ClusterDetails() }
+
+  /// Throws an error, since only storages that outlive a process have use for this.
+  func remove(_ database: String, within patience: Duration) throws {
+    throw StoreError(.failed, description: "databases cannot be removed from this storage")
+  }
+
+  /// Throws an error, since only storages that outlive a process have use for this.
+  func rename(_ database: String, to name: String, within patience: Duration) throws {
+    throw StoreError(.failed, description: "databases of this storage cannot be renamed")
+  }
+
+  /// Nothing.
+  var activity: StorageActivity { StorageActivity() }
+}

@@ -114,39 +114,6 @@ package protocol ClusterStore: StoredDatabases {
   var activity: StorageActivity { get }
 }
 
-extension ClusterStore {
-  /// Gives the lease of a database to a server, unless another server holds it.
-  package func acquire(
-    _ database: String,
-    by server: ServerID,
-    for duration: Duration
-  ) throws -> Lease {
-    try acquire(database, by: server, for: duration, insteadOf: nil, knowing: nil)
-  }
-
-  /// Records nothing.
-  package func record(_ loss: StorageLoss) {}
-
-  /// No losses.
-  package func losses() -> [StorageLoss] { [] }
-
-  /// Nothing.
-  package func details() -> ClusterDetails { ClusterDetails() }
-
-  /// Throws an error, since only storages that outlive a process have use for this.
-  package func remove(_ database: String, within patience: Duration) throws {
-    throw StoreError(.failed, description: "databases cannot be removed from this storage")
-  }
-
-  /// Throws an error, since only storages that outlive a process have use for this.
-  package func rename(_ database: String, to name: String, within patience: Duration) throws {
-    throw StoreError(.failed, description: "databases of this storage cannot be renamed")
-  }
-
-  /// Nothing.
-  package var activity: StorageActivity { StorageActivity() }
-}
-
 /// What a process has done with a storage that servers share.
 package struct StorageActivity: Sendable {
   /// How often a connection was lost and made again.
