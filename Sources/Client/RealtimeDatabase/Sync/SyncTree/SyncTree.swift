@@ -208,8 +208,7 @@ struct SyncTree: Sendable {
     if spec.query.loadsAllData || overlay.completeNode != nil {
       return spec.query.evaluate(overlay.applied(to: stored))
     }
-    let known = View.knownChildren(of: stored, under: overlay) { stored.hasChild($0) }
-    return spec.query.evaluate(known)
+    return spec.query.evaluate(View.knownChildren(of: stored, under: overlay))
   }
 
   /// The server data that a listen already has.

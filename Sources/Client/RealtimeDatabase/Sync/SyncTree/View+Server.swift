@@ -153,10 +153,7 @@ extension View {
 
   private func wholeEvent(under overlay: Overlay) -> IndexedNode {
     if cache.server.isFiltered {
-      let server = cache.server.node
-      return filter.window(
-        of: Self.knownChildren(of: server, under: overlay) { server.hasChild($0) }
-      )
+      return filter.window(of: Self.knownChildren(of: cache.server.node, under: overlay))
     }
     if overlay.isTransparent, !filter.filters { return cache.server.indexed }
     return filter.window(of: overlay.applied(to: cache.server.node))

@@ -99,9 +99,7 @@ extension View {
       if server.isComplete {
         whole = update.overlay.applied(to: server.node)
       } else {
-        whole = Self.knownChildren(of: server.node, under: update.overlay) {
-          server.node.hasChild($0)
-        }
+        whole = Self.knownChildren(of: server.node, under: update.overlay)
       }
       let event = filter.window(of: whole)
       update.changes.trackDifferences(from: cache.event.node, to: event.node)

@@ -46,7 +46,7 @@ struct View: Sendable {
     if (isComplete && !isFiltered) || overlay.completeNode != nil {
       event = overlay.applied(to: server)
     } else {
-      event = Self.knownChildren(of: server, under: overlay, isKnown: { server.hasChild($0) })
+      event = Self.knownChildren(of: server, under: overlay)
     }
     cache = ViewCache(
       server: CacheNode(
@@ -79,18 +79,14 @@ struct View: Sendable {
 
   /// The known children of a node with pending writes applied, and the children that only the
   /// writes add.
-  static func knownChildren(
-    of node: Node,
-    under overlay: Overlay,
-    isKnown: (ChildKey) -> Bool
-  ) -> Node {
+  static func knownChildren(of node: Node, under overlay: Overlay) -> Node {
     switch overlay {
     case .node(let whole): return whole.children == nil ? .empty : whole.withPriority(nil)
     case .none, .children:
       var result = node.children == nil ? Node.empty : node.withPriority(nil)
       for key in overlay.touchedKeys {
         let hidden = overlay[key]
-        if isKnown(key) || hidden.completeNode != nil {
+        if node.hasChild(key) || hidden.completeNode != nil {
           result.update(at: Path([key]), to: hidden.applied(to: node[key]))
         }
       }
