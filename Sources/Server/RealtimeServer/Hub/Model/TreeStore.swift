@@ -246,11 +246,6 @@ package struct RemoteSession: Hashable, Sendable, Comparable {
   package let server: String
   package let name: String
 
-  package init(server: String, name: String) {
-    self.server = server
-    self.name = name
-  }
-
   package static func < (left: RemoteSession, right: RemoteSession) -> Bool {
     (left.name, left.server) < (right.name, right.server)
   }
