@@ -18,17 +18,7 @@ internal import RealtimeTransport
 ///
 /// It performs what ``Following`` decides. Confined to the event loop.
 final class Replica: LinkReceiver {
-  /// Why a copy is no longer kept up to date.
-  enum Ending {
-    /// The leader was lost, or is another one; what the copy held, if the storage knows it again.
-    case leaderChanged(holding: StoredTree?)
-    /// It could not be kept up to date.
-    case fault
-    /// No client needs it.
-    case unneeded
-  }
-
-  private typealias Machine = Following<(Bool) -> Void>
+  typealias Machine = Following<(Bool) -> Void>
 
   /// How long a database is not followed again that could not be.
   static let rest = TimeAmount.seconds(15)
@@ -44,8 +34,9 @@ final class Replica: LinkReceiver {
   private let storage: any StoredDatabases
   private let context: ServerContext
   private let logger: Logger
-  /// Called once, when the copy is no longer kept up to date.
-  private let onEnd: (Ending) -> Void
+  /// Called once, when the copy is no longer kept up to date; receives why, and what the copy held
+  /// if the storage may know it again.
+  private let onEnd: (Machine.Ending, _ holding: StoredTree?) -> Void
   /// What an earlier copy held; nil if there was none.
   private let known: StoredTree?
   private var following = Machine()
@@ -64,7 +55,7 @@ final class Replica: LinkReceiver {
     storage: any StoredDatabases,
     knowing known: StoredTree?,
     context: ServerContext,
-    onEnd: @escaping (Ending) -> Void
+    onEnd: @escaping (Machine.Ending, _ holding: StoredTree?) -> Void
   ) {
     self.name = name
     self.link = link
@@ -219,17 +210,11 @@ final class Replica: LinkReceiver {
     idleCheck?.cancel()
     link.end(exchange)
     logger.notice("a database is no longer followed: \(reason)")
-    switch ending {
-    case .leaderChanged(let lineage):
-      let holding = core.flatMap { core in
-        lineage.map {
-          StoredTree(root: core.hub.snapshot, revision: core.hub.revision, lineage: $0)
-        }
-      }
-      onEnd(.leaderChanged(holding: holding))
-    case .fault: onEnd(.fault)
-    case .unneeded: onEnd(.unneeded)
+    var holding: StoredTree?
+    if let core, case .leaderChanged(let lineage?) = ending {
+      holding = StoredTree(root: core.hub.snapshot, revision: core.hub.revision, lineage: lineage)
     }
+    onEnd(ending, holding)
     for body in reads { body(false) }
     guard let core else { return }
     core.leaveCopies()

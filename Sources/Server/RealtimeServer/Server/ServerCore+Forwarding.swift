@@ -117,11 +117,11 @@ extension ServerCore {
       storage: storage,
       knowing: known[name],
       context: context
-    ) { [weak self] ending in
+    ) { [weak self] ending, holding in
       guard let self else { return }
       replicas[name] = nil
       switch ending {
-      case .leaderChanged(let holding): keep(holding, of: name)
+      case .leaderChanged: keep(holding, of: name)
       // What could not be read once takes as long to fail again.
       case .fault:
         let now = NIODeadline.now()
