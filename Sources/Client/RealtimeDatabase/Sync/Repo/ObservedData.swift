@@ -295,7 +295,7 @@ struct ObservedData: Sendable {
   /// The server answered a write, or the write was discarded.
   mutating func ackUserWrite(_ number: Int64, isAccepted: Bool, at time: RepoTime) -> DataChange {
     offline?.append(.removeWrite(number))
-    if isAccepted, offline != nil, let parts = sync.parts(of: number) {
+    if isAccepted, offline != nil, let parts = sync.writes.parts(of: number) {
       offline?.acknowledge(parts, now: time.wall)
     }
     let events = sync.ackUserWrite(number, isAccepted: isAccepted)

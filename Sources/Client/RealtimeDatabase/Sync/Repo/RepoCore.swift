@@ -56,7 +56,7 @@ package struct RepoCore: Sendable {
   package var interruptReasons: Set<InterruptReason> { connection.interrupts }
 
   /// The number of writes, including those of transactions, that wait for an acknowledgement.
-  package var pendingWriteCount: Int { data.sync.pendingWriteCount }
+  package var pendingWriteCount: Int { data.sync.writes.count }
 
   /// The callers' writes and transactions that a message just sent carries.
   func writers(of message: ClientMessage) -> [RequestToken] {
@@ -521,8 +521,8 @@ package struct RepoCore: Sendable {
 
   /// Ends the transactions that a write overrides, and reruns those that depended on them.
   private mutating func overrideTransactions(at path: Path) {
-    guard !transactions.isEmpty else { return }
-    let top = transactions.topmost(on: path) ?? path
+    guard !transactions.queue.isEmpty else { return }
+    let top = transactions.queue.topmost(on: path) ?? path
     let reason = "a later write replaced the transaction's data"
     let outcome = Outcome(.overriddenBySet, reason: reason)
     transactions.abort(overlapping: path, with: outcome, in: &data, time: now)

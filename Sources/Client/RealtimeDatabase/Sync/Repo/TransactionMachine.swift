@@ -82,7 +82,7 @@ enum TransactionEffect: Sendable {
 /// single write, which applies only to the data from which the outputs were computed.
 struct TransactionMachine: Sendable {
   private let configuration: RepoConfiguration
-  private var queue = TransactionQueue()
+  private(set) var queue = TransactionQueue()
   /// What the calls since ``takeSteps()`` have asked for, in order.
   private var steps: [TransactionEffect] = []
 
@@ -390,16 +390,10 @@ struct TransactionMachine: Sendable {
       }
     }
   }
-
-  /// Whether there are no transactions under way.
-  var isEmpty: Bool { queue.isEmpty }
-
-  /// The highest location at or above a path with transactions, or nil.
-  func topmost(on path: Path) -> Path? { queue.topmost(on: path) }
 }
 
 /// The transactions under way, by location and in the order they began.
-private struct TransactionQueue: Sendable {
+struct TransactionQueue: Sendable {
   private var transactions: [Int64: Transaction] = [:]
   /// The orders of the transactions at each location.
   private var orders = PathIndex()

@@ -36,13 +36,10 @@ enum StoredData: Sendable {
 /// effect.
 struct SyncTree: Sendable {
   private var root = SyncPoint()
-  private var writes = WriteTree()
+  private(set) var writes = WriteTree()
   private var tags: [QuerySpec: Int64] = [:]
   private var tagged: [Int64: QuerySpec] = [:]
   private var lastTag: Int64 = 0
-
-  /// The number of unanswered writes.
-  var pendingWriteCount: Int { writes.count }
 
   // MARK: Writes of this client
 
@@ -237,9 +234,6 @@ struct SyncTree: Sendable {
     let server = serverNode(of: target(spec))
     return overlay.touchedKeys.contains { node.hasChild($0) || server.hasChild($0) }
   }
-
-  /// The changes of a pending write by path, with estimated server values; nil if it has ended.
-  func parts(of write: Int64) -> [Change]? { writes.parts(of: write) }
 
   private func hasAllData(at path: Path) -> Bool {
     let view = root.firstResult(on: path) { point, _ -> View? in
