@@ -162,7 +162,7 @@ extension TreeHub {
   /// Reviews the listens of a peer after its identity or the rules have changed, and ends those
   /// that it may no longer read.
   private mutating func reviewListens(of peer: PeerID) {
-    let keys = listens.keys(of: peer)
+    let keys = listens.accounts.keys(of: peer)
     guard !keys.isEmpty, let state = access.state(of: peer) else { return }
     let revoked = keys.filter { !grantsListen($0, to: peer, as: state) }
     for key in revoked.sorted() { revoke(key, of: peer) }

@@ -99,7 +99,7 @@ extension TreeHub {
     for batch in lost.batches { writes.putBack(batch.ledger) }
     access.rollBack()
     addSteps(disconnects.rollBack())
-    var leaving = Set(listens.peers)
+    var leaving = Set(listens.accounts.peers)
     listens.removeAll()
     let reason = error.publicReason
     let refusal = RequestError(.unavailable, reason: reason)

@@ -47,7 +47,7 @@ extension TreeHub {
     guard durability.hasNoOutputs(for: peer), let state = access.state(of: peer),
       !state.isExplained, !state.isLocal
     else { return nil }
-    let keys = listens.keys(of: peer)
+    let keys = listens.accounts.keys(of: peer)
     guard keys.count <= SessionState.mostListens else { return nil }
     let open = keys.sorted().map { key in
       ListenRequest(path: key.path, query: key.query, tag: listens.tag(of: key, peer: peer))

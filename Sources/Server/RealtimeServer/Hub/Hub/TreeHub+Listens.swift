@@ -245,14 +245,14 @@ extension TreeHub {
 
   /// The listens of a peer, outer locations first.
   package func listens(of peer: PeerID) -> [ListenKey] {
-    listens.keys(of: peer).sorted { $0.path < $1.path }
+    listens.accounts.keys(of: peer).sorted { $0.path < $1.path }
   }
 
   /// The same as ``currentData(of:)`` for one listen; nil when the listen no longer exists.
   ///
   /// - Complexity: The size of small data; large data is encoded by the owner
   mutating func currentData(of peer: PeerID, listen key: ListenKey) -> HubOutput? {
-    guard listens.contains(key, of: peer) else { return nil }
+    guard listens.accounts.contains(key, of: peer) else { return nil }
     let tag = listens.tag(of: key, peer: peer)
     return output(of: durability.durableRoot[key.path], for: key, tag: tag, to: peer)
   }

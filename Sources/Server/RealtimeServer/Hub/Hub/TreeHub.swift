@@ -117,10 +117,10 @@ package struct TreeHub: Sendable {
   /// The number of listens across all peers.
   ///
   /// - Complexity: O(peers)
-  package var listenCount: Int { listens.count }
+  package var listenCount: Int { listens.accounts.count }
 
   /// The number of listens that a peer has.
-  package func listenCount(of peer: PeerID) -> Int { listens.count(of: peer) }
+  package func listenCount(of peer: PeerID) -> Int { listens.accounts.count(of: peer) }
 
   /// The number of writes that a peer has scheduled for its disconnect.
   func scheduledCount(of peer: PeerID) -> Int { disconnects.count(of: peer) }

@@ -9,7 +9,7 @@ struct Listens: Sendable {
   private var registry = ListenRegistry()
   private var conditional = ConditionalListens()
   private var cache: IndexCache
-  private var accounts: ListenAccounts
+  private(set) var accounts: ListenAccounts
   /// For each peer with listens, the last commit at the time its condition last failed.
   private var lastStale: [PeerID: Int64] = [:]
   private let limits: HubLimits
@@ -22,23 +22,6 @@ struct Listens: Sendable {
 
   // MARK: Listens of a peer
 
-  /// The number of listens across all peers.
-  ///
-  /// - Complexity: O(peers)
-  var count: Int { accounts.count }
-
-  /// The peers that have listens.
-  var peers: some Sequence<PeerID> { accounts.peers }
-
-  /// The number of listens of a peer.
-  func count(of peer: PeerID) -> Int { accounts.count(of: peer) }
-
-  /// The listens of a peer.
-  func keys(of peer: PeerID) -> [ListenKey] { accounts.keys(of: peer) }
-
-  /// Whether a peer has a listen.
-  func contains(_ key: ListenKey, of peer: PeerID) -> Bool { accounts.contains(key, of: peer) }
-
   /// The tag of a peer's listen, which marks its pushes; nil when it has none.
   func tag(of key: ListenKey, peer: PeerID) -> Int64? { registry.tag(of: key, peer: peer) }
 
@@ -50,8 +33,8 @@ struct Listens: Sendable {
     payer: ListenAccounts.Payer?,
     in root: Node
   ) -> RequestError? {
-    if contains(key, of: peer) { return nil }
-    if count(of: peer) >= limits.listensPerPeer {
+    if accounts.contains(key, of: peer) { return nil }
+    if accounts.count(of: peer) >= limits.listensPerPeer {
       return RequestError(
         .unavailable,
         reason: "one connection cannot have more than \(limits.listensPerPeer) listens"
@@ -103,7 +86,7 @@ struct Listens: Sendable {
     in root: Node
   ) -> Node {
     let key = listen.key
-    if !contains(key, of: peer) {
+    if !accounts.contains(key, of: peer) {
       let cost = cost(of: key, isIndexed: listen.isIndexed, for: peer, in: root)
       accounts.add(key, cost: cost, of: peer, payer: payer)
     }
@@ -119,7 +102,7 @@ struct Listens: Sendable {
 
   /// Removes all listens of a peer.
   mutating func endAll(of peer: PeerID) {
-    for key in keys(of: peer) { end(key, of: peer) }
+    for key in accounts.keys(of: peer) { end(key, of: peer) }
     lastStale[peer] = nil
   }
 
