@@ -12,7 +12,7 @@ internal import NIOPosix
 /// State: idle → running → stopping (databases are handed over) → stopped. Confined to the event
 /// loop.
 final class LeadershipDriver: DatabaseLeaders {
-  weak var led: (any LedDatabases)?
+  weak var led: DatabaseRegistry?
 
   private let store: any ClusterStore
   private var me: ClusterServer

@@ -5,7 +5,7 @@ internal import RealtimeCore
 /// event loop.
 protocol DatabaseLeaders: AnyObject {
   /// The databases of this server, which are told what to lead and to let go.
-  var led: (any LedDatabases)? { get set }
+  var led: DatabaseRegistry? { get set }
 
   /// The metrics about servers and leases, for administrators.
   var metrics: ClusterMetrics { get }
@@ -15,7 +15,7 @@ protocol DatabaseLeaders: AnyObject {
 
   /// Finds out which server leads a database.
   ///
-  /// Before the answer is `here`, ``LedDatabases/lead(_:)`` has been called for the database.
+  /// Before the answer is `here`, ``DatabaseRegistry/lead(_:)`` has been called for the database.
   func find(_ name: String) -> EventLoopFuture<DatabaseLeader>
 
   /// Why the storage has not stored a write in time, as clients may see it.
@@ -27,22 +27,6 @@ protocol DatabaseLeaders: AnyObject {
 
   /// Reports that a database that was let go or lost is closed.
   func closed(_ name: String)
-}
-
-/// The databases of a server, as ``DatabaseLeaders`` controls them.
-protocol LedDatabases: AnyObject {
-  /// Called when this server starts to lead a database.
-  func lead(_ term: LeaseTerm)
-
-  /// Called when a database must be closed in order: pending requests are stored and answered first.
-  func giveUp(_ name: String)
-
-  /// Called when a database must be closed at once, and its clients are told why.
-  func giveUp(_ name: String, because reason: String)
-
-  /// Called when the clients of a database that was closed in order must go, to a host if there is
-  /// one.
-  func redirectClients(_ name: String, to host: String?)
 }
 
 /// Which server leads a database.

@@ -262,7 +262,7 @@ final class DatabaseRegistry {
 
 // MARK: Led databases
 
-extension DatabaseRegistry: LedDatabases {
+extension DatabaseRegistry {
   /// Checks that a database exists, without opening it; the future fails if it does not.
   func isPresent(_ name: String) -> EventLoopFuture<Void> {
     guard let leaders else { return database(name, isMade: false).map { _ in } }
@@ -330,6 +330,7 @@ extension DatabaseRegistry: LedDatabases {
 
   private static let stopping = RESTError(503, reason: "the server is stopping")
 
+  /// Called when this server starts to lead a database.
   func lead(_ term: LeaseTerm) {
     let name = term.database
     onLeader(name, nil)
@@ -374,6 +375,7 @@ extension DatabaseRegistry: LedDatabases {
     }
   }
 
+  /// Called when a database must be closed in order: pending requests are stored and answered first.
   func giveUp(_ name: String) {
     whenOpen(name) { registry, core in
       registry.context.logger.notice("handing a database over", metadata: ["database": "\(name)"])
@@ -382,6 +384,7 @@ extension DatabaseRegistry: LedDatabases {
     }
   }
 
+  /// Called when a database must be closed at once, and its clients are told why.
   func giveUp(_ name: String, because reason: String) {
     whenOpen(name) { registry, core in
       registry.context.logger.notice(
@@ -431,6 +434,8 @@ extension DatabaseRegistry: LedDatabases {
     leaders?.closed(name)
   }
 
+  /// Called when the clients of a database that was closed in order must go, to a host if there is
+  /// one.
   func redirectClients(_ name: String, to host: String?) {
     let next = context.options.redirectsClients ? host : nil
     parting.removeValue(forKey: name)?.redirectClients(to: next)
