@@ -217,15 +217,12 @@ extension DatabaseReference {
   }
 
   private func check(_ operation: WriteOperation) throws(DatabaseError) {
-    let written: [(path: Path, node: Node)] =
-      switch operation {
-      case .set(let node): [(path, node)]
-      case .merge(let changes): changes.map { (path.appending($0.path), $0.node) }
-      }
-    for (path, node) in written {
-      let isInfo = path.first == ".info"
+    for change in operation.changes(at: path) {
+      let isInfo = change.path.first == ".info"
       let problem =
-        isInfo ? "/.info cannot be written" : Validation.problem(withWritten: node, at: path)
+        isInfo
+        ? "/.info cannot be written"
+        : Validation.problem(withWritten: change.node, at: change.path)
       if let problem { throw .invalid(problem) }
     }
   }

@@ -446,7 +446,7 @@ package struct RepoCore: Sendable {
       on: &connection,
       at: now
     )
-    for changed in raw.paths(at: path) { overrideTransactions(at: changed) }
+    for replaced in raw.changes(at: path) { overrideTransactions(at: replaced.path) }
   }
 
   /// A write was answered or is discarded.

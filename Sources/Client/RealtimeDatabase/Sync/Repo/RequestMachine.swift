@@ -268,10 +268,9 @@ struct RequestMachine: Sendable {
     guard isAccepted else { return action.token }
     switch action.kind {
     case .cancel: scheduled.clear(action.path)
-    case .schedule(.set(let node)): scheduled.set(action.path, to: node)
-    case .schedule(.merge(let changes)):
-      for change in changes {
-        scheduled.set(action.path.appending(change.path), to: change.node)
+    case .schedule(let operation):
+      for change in operation.changes(at: action.path) {
+        scheduled.set(change.path, to: change.node)
       }
     }
     return action.token
@@ -322,11 +321,11 @@ extension WriteOperation {
     return .merge(changes.filter { !$0.path.isPriority } + changes.filter { $0.path.isPriority })
   }
 
-  /// The locations that the operation replaces when it is applied at a path.
-  func paths(at path: Path) -> [Path] {
+  /// All of the data that the operation replaces at a path, by absolute path.
+  func changes(at path: Path) -> [Change] {
     switch self {
-    case .set: [path]
-    case .merge(let changes): changes.map { path.appending($0.path) }
+    case .set(let node): [Change(path, to: node)]
+    case .merge(let changes): changes.map { Change(path.appending($0.path), to: $0.node) }
     }
   }
 }

@@ -10,12 +10,7 @@ struct PendingWrite: Sendable {
   let isVisible: Bool
 
   /// All of the data that the write replaces, by absolute path.
-  var parts: [Change] {
-    switch operation {
-    case .set(let node): [Change(path, to: node)]
-    case .merge(let changes): changes.map { Change(path.appending($0.path), to: $0.node) }
-    }
-  }
+  var parts: [Change] { operation.changes(at: path) }
 
   /// The overlay that the write forms at its location.
   var overlay: Overlay {
