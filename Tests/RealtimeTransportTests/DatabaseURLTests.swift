@@ -46,7 +46,7 @@ struct DatabaseURLTests {
     #expect(url.target.endpoint == .unix(path: "/run/a b.sock"))
     #expect(url.target.namespace == "demo")
     #expect(url.target.host == "localhost")
-    #expect(url.root == "unix:/run/a b.sock")
+    #expect(url.target.description == "unix:/run/a b.sock")
   }
 
   @Test("may have a path, whose keys are unescaped unless an escape is invalid")

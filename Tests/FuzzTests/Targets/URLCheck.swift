@@ -5,7 +5,7 @@ enum URLCheck {
   static func check(_ input: [UInt8]) throws(BrokenProperty) {
     let text = String(decoding: input, as: UTF8.self)
     guard let url = try? DatabaseURL(text) else { return }
-    var written = url.root
+    var written = url.target.description
     let location = url.path.map(PercentEncoding.encode).joined(separator: "/")
     if case .tcp = url.target.endpoint { written += "/" + location }
     if let namespace = url.target.namespace { written += "?ns=" + namespace }

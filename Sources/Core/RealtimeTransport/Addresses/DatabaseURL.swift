@@ -28,9 +28,6 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     self.path = path
   }
 
-  /// The URL of the root, without a trailing slash and without the namespace.
-  package var root: String { target.description }
-
   /// The URL of a location in this database, in the form that ``init(_:)`` parses.
   ///
   /// - Parameter path: The keys of the location.
