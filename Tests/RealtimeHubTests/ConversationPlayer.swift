@@ -168,8 +168,8 @@ struct ConversationPlayer {
     case "suspended": dialogue.hub.hasSuspended ? "yes" : "no"
     case "revision": "\(dialogue.hub.revision)"
     case "pending": dialogue.hub.hasPendingCommits ? "yes" : "no"
-    case "ordered": "\(dialogue.hub.orderedChildren)"
-    case "deadline": dialogue.hub.nextDeadline.map { "\($0)" } ?? "none"
+    case "ordered": "\(dialogue.hub.listens.orderedChildren)"
+    case "deadline": dialogue.hub.access.nextDeadline.map { "\($0)" } ?? "none"
     case "rules?":
       Self.flat(dialogue.hub.rulesInForce.source) + " stored "
         + Self.flat(dialogue.stored.rules ?? "none")

@@ -96,6 +96,6 @@ struct LedgerAttackTests {
       )
     }
     let entry = try #require(try dialogue.take().ledger.first)
-    #expect(entry.refused.count <= 128)
+    #expect(entry.refused.runs.count <= 128)
   }
 }

@@ -90,9 +90,6 @@ extension TreeHub {
 
   // MARK: Expiry of credentials
 
-  /// When the next credential expires, in milliseconds since 1970; nil when none does.
-  package var nextDeadline: Int64? { access.nextDeadline }
-
   /// Ends the credentials that have expired.
   ///
   /// Calling it at other times is harmless.

@@ -125,11 +125,6 @@ package struct TreeHub: Sendable {
   /// The number of writes that a peer has scheduled for its disconnect.
   func scheduledCount(of peer: PeerID) -> Int { disconnects.count(of: peer) }
 
-  /// The number of children visited since the start to build and to update orders.
-  ///
-  /// Queries answered from an index do not count.
-  package var orderedChildren: Int { listens.orderedChildren }
-
   /// The size in bytes of the messages that wait for a batch to become durable.
   var waitingOutputBytes: Int { durability.waitingOutputBytes }
 

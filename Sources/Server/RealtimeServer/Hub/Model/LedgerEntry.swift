@@ -119,9 +119,6 @@ package struct RefusedWrites: Sendable, Equatable {
   /// Makes an empty set.
   package init() {}
 
-  /// How many runs there are.
-  package var count: Int { runs.count }
-
   /// Whether nothing was refused.
   package var isEmpty: Bool { runs.isEmpty }
 
