@@ -33,8 +33,7 @@ struct CredentialFile: CredentialStore {
   }
 
   func refreshTurn(uid: String, of server: String) async -> RefreshTurn {
-    let digest = SHA1.digest(of: Array("\(server) \(uid)".utf8)).prefix(6)
-    let name = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    let name = SHA1.name(of: "\(server) \(uid)")
     let lock = open("\(path).\(name).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else { return .unshared }
     let turn = RefreshTurn(descriptor: lock)

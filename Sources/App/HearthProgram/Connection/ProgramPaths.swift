@@ -59,7 +59,7 @@ package struct ProgramPaths: Sendable {
     if dataDirectory == nil {
       name = isEphemeral ? "ephemeral.sock" : "hearth.sock"
     } else {
-      name = (isEphemeral ? "ephemeral-" : "hearth-") + Self.digest(data) + ".sock"
+      name = (isEphemeral ? "ephemeral-" : "hearth-") + SHA1.name(of: data) + ".sock"
     }
     var places = ["\(data)/run/\(name)"]
     if let runtime = environment["XDG_RUNTIME_DIR"], Self.isOwnDirectory(runtime) {
@@ -73,14 +73,7 @@ package struct ProgramPaths: Sendable {
     let directory = "/tmp/hearth-\(geteuid())"
     try PrivateDirectory.prepare(directory)
     let kind = isEphemeral ? "ephemeral" : "hearth"
-    self.socket = "\(directory)/\(kind)-\(Self.digest(data)).sock"
-  }
-
-  /// A short name for a text, such as a path: so many bytes of its digest, in hexadecimal digits.
-  static func digest(_ text: String, byteCount: Int = 6) -> String {
-    SHA1.digest(of: Array(text.utf8)).prefix(byteCount).map { byte in
-      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
-    }.joined()
+    self.socket = "\(directory)/\(kind)-\(SHA1.name(of: data)).sock"
   }
 
   /// Whether a path is absolute and a directory of this user; a variable may come from another
@@ -149,7 +142,7 @@ struct RefusedRequests: Sendable {
   /// - Returns: The path of the file, which is the same for the same request; nil if it cannot be
   ///   stored.
   @Sendable func keep(_ request: JSONValue) -> String? {
-    let path = "\(directory)/\(ProgramPaths.digest(request.text)).json"
+    let path = "\(directory)/\(SHA1.name(of: request.text)).json"
     do {
       try PrivateDirectory.prepare(directory)
       try PrivateFile.replace(path, with: Array(request.text.utf8), isDurable: false)

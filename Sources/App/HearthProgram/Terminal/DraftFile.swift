@@ -15,7 +15,7 @@ final class DraftFile {
 
   /// Names the draft file of one person for this process.
   init(directory: String, uid: String) {
-    self.directory = "\(directory)/drafts-\(ProgramPaths.digest(uid, byteCount: 8))"
+    self.directory = "\(directory)/drafts-\(SHA1.name(of: uid, byteCount: 8))"
     name = "\(getpid())"
   }
 

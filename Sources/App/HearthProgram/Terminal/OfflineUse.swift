@@ -15,7 +15,7 @@ final class OfflineUse: Sendable {
   ///   - paths: The paths of the program; an ephemeral database is not stored here either.
   ///   - uid: The user; writes are sent only as the user who made them.
   init(_ paths: ProgramPaths, uid: String) {
-    directory = paths.state + "/offline/" + ProgramPaths.digest(uid, byteCount: 8)
+    directory = paths.state + "/offline/" + SHA1.name(of: uid, byteCount: 8)
     slot = paths.isEphemeral ? nil : OfflineSlot.claim(in: directory)
   }
 

@@ -20,8 +20,7 @@ package struct OfflineFile: Sendable {
     let readable = identity.utf8.map {
       $0.isAlphanumeric || $0 == UInt8(ascii: "_") ? $0 : UInt8(ascii: "-")
     }
-    let digest = SHA1.digest(of: Array(identity.utf8)).prefix(4)
-    let hex = digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    let hex = SHA1.name(of: identity, byteCount: 4)
     let name = String(decoding: readable.suffix(Self.nameBytes), as: UTF8.self)
     path = "\(directory)/\(name)-\(hex).sqlite"
   }

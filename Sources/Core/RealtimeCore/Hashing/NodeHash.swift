@@ -90,6 +90,13 @@ package enum SHA1 {
     }
   }
 
+  /// A short name for a text, such as a path: so many bytes of its digest, in hexadecimal digits.
+  package static func name(of text: String, byteCount: Int = 6) -> String {
+    digest(of: Array(text.utf8)).prefix(byteCount).map { byte in
+      String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+    }.joined()
+  }
+
   /// The digest of some bytes, as numbers.
   ///
   /// - Complexity: O(bytes)
