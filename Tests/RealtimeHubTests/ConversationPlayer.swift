@@ -168,7 +168,7 @@ struct ConversationPlayer {
     case "suspended": dialogue.hub.hasSuspended ? "yes" : "no"
     case "revision": "\(dialogue.hub.revision)"
     case "pending": dialogue.hub.hasPendingCommits ? "yes" : "no"
-    case "ordered": "\(dialogue.hub.listens.orderedChildren)"
+    case "ordered": "\(dialogue.hub.listens.cache.visited)"
     case "deadline": dialogue.hub.access.nextDeadline.map { "\($0)" } ?? "none"
     case "rules?":
       Self.flat(dialogue.hub.rulesInForce.source) + " stored "

@@ -58,18 +58,18 @@ struct IndexTests {
   func noScan() throws {
     let count = Thoroughness.rounds(100_000)
     var hub = Self.hub(count)
-    #expect(hub.listens.orderedChildren == 0)
+    #expect(hub.listens.cache.visited == 0)
     let first = try Self.get(&hub)
     #expect(first.children?.count == 100)
     #expect(first == Self.lastHundred.evaluate(hub.snapshot[ChildKey("posts")]))
     // The index is built once, and every write costs as many steps as it changes children.
-    #expect(hub.listens.orderedChildren == count)
+    #expect(hub.listens.cache.visited == count)
     for number in 1...50 {
       let value = Int64(count + number)
       Self.write(&hub, Path(wire: "posts/p\(1_000_000 + number)/n"), .integer(value))
       #expect(try Self.get(&hub) == Self.lastHundred.evaluate(hub.snapshot[ChildKey("posts")]))
     }
-    #expect(hub.listens.orderedChildren == count + 50)
+    #expect(hub.listens.cache.visited == count + 50)
   }
 
   @Test("A listen and gets share an index, which outlives the listen")
@@ -77,7 +77,7 @@ struct IndexTests {
     var hub = Self.hub(1_000)
     let listen = ListenRequest(path: "posts", query: Self.lastHundred, tag: 1)
     _ = hub.handle(.request(id: 1, .listen(listen)), from: PeerID(0), at: 0)
-    #expect(hub.listens.orderedChildren == 1_000)
+    #expect(hub.listens.cache.visited == 1_000)
     _ = try Self.get(&hub)
     let unlisten = ClientRequest.unlisten(path: "posts", query: Self.lastHundred, tag: 1)
     _ = hub.handle(.request(id: 2, unlisten), from: PeerID(0), at: 0)
@@ -85,7 +85,7 @@ struct IndexTests {
     #expect(try Self.get(&hub).hasChild("x"))
     let first = Query(index: .child("n"), limit: Query.Limit(1, side: .first))
     #expect(try Self.get(&hub, first).children?.count == 1)
-    #expect(hub.listens.orderedChildren == 1_001)
+    #expect(hub.listens.cache.visited == 1_001)
   }
 
   @Test("An index follows writes above and below it and is rebuilt when all children change")
@@ -174,6 +174,6 @@ struct IndexTests {
     var hub = Self.hub(20_000, rules: nil)
     #expect(try Self.get(&hub).children?.count == 100)
     #expect(try Self.get(&hub).children?.count == 100)
-    #expect(hub.listens.orderedChildren == 20_000)
+    #expect(hub.listens.cache.visited == 20_000)
   }
 }

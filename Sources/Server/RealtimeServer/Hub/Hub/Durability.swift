@@ -57,7 +57,7 @@ struct Durability: Sendable {
   private var open: [Commit] = []
   /// The batches that are being stored, or that wait for earlier ones.
   private var inFlight: [Batch] = []
-  private var outbox = Outbox()
+  private(set) var outbox = Outbox()
 
   init(root: Node, revision: Int64) {
     self.root = root
@@ -227,12 +227,6 @@ struct Durability: Sendable {
 
   // MARK: Outputs
 
-  /// Whether any output is waiting.
-  var hasWaitingOutputs: Bool { !outbox.isEmpty }
-
-  /// The size of the waiting messages in bytes.
-  var waitingOutputBytes: Int { outbox.byteCount }
-
   /// Queues an output that leaves once everything applied so far is durable; see ``Outbox/Entry``.
   mutating func append(
     _ output: HubOutput,
@@ -243,9 +237,6 @@ struct Durability: Sendable {
       Outbox.Entry(step: applied.step, peer: peer, output: output, fallback: fallback)
     )
   }
-
-  /// Whether a peer is known to have no waiting outputs of its own.
-  func hasNoOutputs(for peer: PeerID) -> Bool { outbox.hasNone(for: peer) }
 
   /// Whether any output depends only on durable data.
   var hasDurableOutputs: Bool { outbox.first.map { $0 <= durable.step } ?? false }

@@ -44,13 +44,14 @@ extension TreeHub {
   ///
   /// Its listens end without a word. It must not wait for any answer.
   mutating func giveUp(_ peer: PeerID) -> SessionState? {
-    guard durability.hasNoOutputs(for: peer), let state = access.state(of: peer),
+    guard durability.outbox.hasNone(for: peer), let state = access.state(of: peer),
       !state.isExplained, !state.isLocal
     else { return nil }
     let keys = listens.accounts.keys(of: peer)
     guard keys.count <= SessionState.mostListens else { return nil }
     let open = keys.sorted().map { key in
-      ListenRequest(path: key.path, query: key.query, tag: listens.tag(of: key, peer: peer))
+      let tag = listens.registry.tag(of: key, peer: peer)
+      return ListenRequest(path: key.path, query: key.query, tag: tag)
     }
     listens.endAll(of: peer)
     return SessionState(

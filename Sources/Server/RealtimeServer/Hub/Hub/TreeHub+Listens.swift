@@ -59,7 +59,7 @@ extension TreeHub {
   /// of the rules, which may depend on other data. It must not overtake other answers to its peer.
   private func isPrompt(_ key: ListenKey, of peer: PeerID) -> Bool {
     guard durability.isBehind, access.hasDurableRules, durability.isDurable(key.path),
-      durability.hasNoOutputs(for: peer), let state = access.state(of: peer)
+      durability.outbox.hasNone(for: peer), let state = access.state(of: peer)
     else { return false }
     return decision(toRead: key.path, query: key.query, as: state)
       .map { $0.isAllowed && $0.isLasting } ?? true
@@ -253,7 +253,7 @@ extension TreeHub {
   /// - Complexity: The size of small data; large data is encoded by the owner
   mutating func currentData(of peer: PeerID, listen key: ListenKey) -> HubOutput? {
     guard listens.accounts.contains(key, of: peer) else { return nil }
-    let tag = listens.tag(of: key, peer: peer)
+    let tag = listens.registry.tag(of: key, peer: peer)
     return output(of: durability.durableRoot[key.path], for: key, tag: tag, to: peer)
   }
 

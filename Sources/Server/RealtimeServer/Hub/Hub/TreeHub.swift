@@ -126,10 +126,10 @@ package struct TreeHub: Sendable {
   func scheduledCount(of peer: PeerID) -> Int { disconnects.count(of: peer) }
 
   /// The size in bytes of the messages that wait for a batch to become durable.
-  var waitingOutputBytes: Int { durability.waitingOutputBytes }
+  var waitingOutputBytes: Int { durability.outbox.byteCount }
 
   /// Whether any output waits for a batch.
-  var hasWaitingOutputs: Bool { durability.hasWaitingOutputs }
+  var hasWaitingOutputs: Bool { !durability.outbox.isEmpty }
 
   // MARK: Connections
 

@@ -6,9 +6,9 @@ internal import RealtimeCore
 /// when the peer may no longer read the data. A listen whose permission depends on data or on the
 /// time is conditional: it is reviewed whenever there is something to push.
 struct Listens: Sendable {
-  private var registry = ListenRegistry()
+  private(set) var registry = ListenRegistry()
   private var conditional = ConditionalListens()
-  private var cache: IndexCache
+  private(set) var cache: IndexCache
   private(set) var accounts: ListenAccounts
   /// For each peer with listens, the last commit at the time its condition last failed.
   private var lastStale: [PeerID: Int64] = [:]
@@ -21,9 +21,6 @@ struct Listens: Sendable {
   }
 
   // MARK: Listens of a peer
-
-  /// The tag of a peer's listen, which marks its pushes; nil when it has none.
-  func tag(of key: ListenKey, peer: PeerID) -> Int64? { registry.tag(of: key, peer: peer) }
 
   /// Why a peer cannot have another listen, or nil if it can.
   func refusal(
@@ -157,9 +154,6 @@ struct Listens: Sendable {
     let isLarge = root[target].children?.isPacked == false
     return isLarge && registry.lastTold(at: covering) > last ? nil : target
   }
-
-  /// The number of children visited to build and to update orders.
-  var orderedChildren: Int { cache.visited }
 
   /// The children of a location in a certain order, for a query.
   mutating func indexed(by index: Index, at path: Path, _ node: Node) -> IndexedNode {
