@@ -28,15 +28,8 @@ package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
     self.path = path
   }
 
-  /// The URL of a location in this database, in the form that ``init(_:)`` parses.
-  ///
-  /// - Parameter path: The keys of the location.
-  /// - Returns: The URL, escaped and without the namespace.
-  package func text(at path: [String]) -> String {
-    target.url(at: path)
-  }
-
-  package var description: String { text(at: path) }
+  /// The URL, escaped and without the namespace.
+  package var description: String { target.url(at: path) }
 
   private static func unix(_ text: String) throws(DatabaseURLError) -> DatabaseURL {
     var rest = Substring(text.unicodeScalars.dropFirst("unix:".unicodeScalars.count))
