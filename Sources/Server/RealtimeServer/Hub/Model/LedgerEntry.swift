@@ -116,9 +116,6 @@ package struct RefusedWrites: Sendable, Equatable {
   /// The runs in ascending order, as few as possible.
   package private(set) var runs: [Run] = []
 
-  /// Makes an empty set.
-  package init() {}
-
   /// Whether nothing was refused.
   package var isEmpty: Bool { runs.isEmpty }
 
