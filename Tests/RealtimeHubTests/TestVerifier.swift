@@ -14,8 +14,12 @@ struct TestVerifier: CredentialVerifier {
     guard let name = words.first, name != "bad" else {
       throw RequestError(.invalidToken, reason: "the token is bad")
     }
-    if name == "root" { return VerifiedCredential(.administrator) }
+    if name == "root" { return VerifiedCredential(identity: .administrator) }
     let auth = JSONValue.object(("uid", .string(String(name))))
-    return VerifiedCredential(.user(auth), auth: auth, expires: words.last.flatMap { Int64($0) })
+    return VerifiedCredential(
+      identity: .user(auth),
+      auth: auth,
+      expires: words.last.flatMap { Int64($0) }
+    )
   }
 }

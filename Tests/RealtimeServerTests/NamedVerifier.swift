@@ -17,8 +17,12 @@ struct NamedVerifier: CredentialVerifier {
     guard (name == "root") == authentication.isAdministrative else {
       throw RequestError(.invalidToken, reason: "This is another kind of token.")
     }
-    if name == "root" { return VerifiedCredential(.administrator) }
+    if name == "root" { return VerifiedCredential(identity: .administrator) }
     let auth = JSONValue.object(("uid", .string(String(name))))
-    return VerifiedCredential(.user(auth), auth: auth, expires: words.last.flatMap { Int64($0) })
+    return VerifiedCredential(
+      identity: .user(auth),
+      auth: auth,
+      expires: words.last.flatMap { Int64($0) }
+    )
   }
 }

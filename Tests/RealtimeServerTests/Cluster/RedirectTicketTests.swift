@@ -57,7 +57,7 @@ struct RedirectTicketTests {
         server: server.id.description,
         request: TicketedRequest(method: method, target: target, database: "hearth"),
         end: Int64(view.time / .milliseconds(1)) + RedirectTicket.lifetime,
-        credential: VerifiedCredential(.administrator)
+        credential: VerifiedCredential(identity: .administrator)
       )
       change(&ticket)
       let keys = try #require(accounts.secret(.keys).flatMap { KeyRing(json: $0) })

@@ -219,7 +219,11 @@ package final actor AccountService {
 
   /// The verifier for the hub of a database.
   package nonisolated func verifier(of database: String) -> IdentityVerifier {
-    IdentityVerifier(authority, database: database, administratorKey: settings.administratorKey)
+    IdentityVerifier(
+      authority: authority,
+      database: database,
+      administratorKey: settings.administratorKey
+    )
   }
 
   /// Closes the store and ends the threads.

@@ -59,7 +59,7 @@ extension RedirectTicket {
       server: server,
       request: TicketedRequest(digest: digest),
       end: end,
-      credential: VerifiedCredential(identity, auth: auth, expires: json["x"]?.integer)
+      credential: VerifiedCredential(identity: identity, auth: auth, expires: json["x"]?.integer)
     )
   }
 }

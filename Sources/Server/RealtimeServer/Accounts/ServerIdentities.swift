@@ -187,7 +187,7 @@ struct EmulatorVerifier: CredentialVerifier {
     at timestamp: Int64
   ) throws(RequestError) -> VerifiedCredential {
     if authentication.isAdministrative || authentication.credential == "owner" {
-      return VerifiedCredential(.administrator)
+      return VerifiedCredential(identity: .administrator)
     }
     guard let token = UnverifiedToken(authentication.credential) else {
       throw RequestError(.invalidToken, reason: "Could not parse auth token.")
@@ -211,7 +211,7 @@ struct EmulatorVerifier: CredentialVerifier {
       ("provider", provider),
       ("token", token.claims)
     )
-    return VerifiedCredential(.user(auth), auth: auth)
+    return VerifiedCredential(identity: .user(auth), auth: auth)
   }
 }
 

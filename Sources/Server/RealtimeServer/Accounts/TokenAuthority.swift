@@ -141,15 +141,9 @@ package final class TokenAuthority: Sendable {
 
 /// Verifies the credentials of one database for its hub, by the server's own sign-in.
 package struct IdentityVerifier: CredentialVerifier {
-  private let authority: TokenAuthority
-  private let database: String
-  private let administratorKey: AdministratorKey?
-
-  init(_ authority: TokenAuthority, database: String, administratorKey: AdministratorKey?) {
-    self.authority = authority
-    self.database = database
-    self.administratorKey = administratorKey
-  }
+  let authority: TokenAuthority
+  let database: String
+  let administratorKey: AdministratorKey?
 
   /// Verifies a credential: an administrator's key, or a user's token.
   ///
@@ -162,7 +156,7 @@ package struct IdentityVerifier: CredentialVerifier {
     at timestamp: Int64
   ) throws(RequestError) -> VerifiedCredential {
     if let administratorKey, administratorKey.matches(authentication.credential) {
-      return VerifiedCredential(.administrator)
+      return VerifiedCredential(identity: .administrator)
     }
     let claims = try authority.verify(authentication.credential, for: database, at: timestamp)
     let auth = JSONValue.object(
@@ -171,7 +165,7 @@ package struct IdentityVerifier: CredentialVerifier {
       ("token", claims)
     )
     let expires = claims["exp"]?.integer.map { $0 * 1_000 }
-    return VerifiedCredential(.user(auth), auth: auth, expires: expires)
+    return VerifiedCredential(identity: .user(auth), auth: auth, expires: expires)
   }
 
   package func isShutOut(_ auth: JSONValue) -> Bool {

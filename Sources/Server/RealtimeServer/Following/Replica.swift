@@ -143,7 +143,7 @@ final class Replica: LinkReceiver {
   private func load() {
     let database = storage.database(name)
     let opened = StoreThread.open(on: context.eventLoop, knowing: known) {
-      ReplicaStore(of: database)
+      ReplicaStore(database: database)
     }
     opened.assumeIsolated().whenComplete { [weak self] result in
       switch result {
@@ -235,11 +235,7 @@ final class Replica: LinkReceiver {
 
 /// The store of a copy: it reads what the leader's store holds, and stores nothing itself.
 private struct ReplicaStore: TreeStore {
-  private let database: any StoredDatabase
-
-  init(of database: any StoredDatabase) {
-    self.database = database
-  }
+  let database: any StoredDatabase
 
   /// Reads the data and the rules; who wrote and what is scheduled are the leader's concern.
   func load() throws -> StoredTree { Self.data(of: try database.load()) }

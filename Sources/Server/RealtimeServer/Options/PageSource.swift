@@ -20,12 +20,6 @@ package struct PageRequest: Sendable {
   /// The unescaped query parameters, in order.
   package let parameters: [(name: String, value: String)]
 
-  /// Makes a request.
-  init(segments: [String], parameters: [(name: String, value: String)] = []) {
-    self.segments = segments
-    self.parameters = parameters
-  }
-
   /// The value of the first parameter with a name, or nil.
   package func parameter(_ name: String) -> String? {
     parameters.first { $0.name == name }?.value

@@ -183,7 +183,7 @@ struct Access: Sendable {
     if let known {
       verified = known
     } else if base == .administrator, authentication.credential.isEmpty {
-      verified = VerifiedCredential(.administrator)
+      verified = VerifiedCredential(identity: .administrator)
     } else {
       verified = try verifier.verify(
         ClientRequest.Authentication(

@@ -85,16 +85,9 @@ package struct VerifiedCredential: Sendable, Equatable {
   /// Whom it belongs to.
   package var identity: Identity
   /// What the client learns about itself: the `auth` variable, or null.
-  package var auth: JSONValue
+  package var auth: JSONValue = .null
   /// When it expires, in milliseconds since 1970; nil means never.
   package var expires: Int64?
-
-  /// Makes a description of a credential.
-  init(_ identity: Identity, auth: JSONValue = .null, expires: Int64? = nil) {
-    self.identity = identity
-    self.auth = auth
-    self.expires = expires
-  }
 }
 
 /// A verifier for databases that no one can sign in to.
