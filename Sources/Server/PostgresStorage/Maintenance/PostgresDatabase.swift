@@ -4,13 +4,8 @@ package import RealtimeServer
 
 /// A database in PostgreSQL, for tools.
 package struct PostgresDatabase: StoredDatabase {
-  private let name: String
-  private let stores: PostgresTreeStores
-
-  init(_ name: String, of stores: PostgresTreeStores) {
-    self.name = name
-    self.stores = stores
-  }
+  let name: String
+  let stores: PostgresTreeStores
 
   private var options: PostgresStoreOptions { stores.options }
   private var origin: String { stores.pools.origin(of: name) }

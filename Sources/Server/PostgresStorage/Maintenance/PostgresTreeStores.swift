@@ -57,7 +57,7 @@ package final class PostgresTreeStores: ClusterStore {
   }
 
   package func database(_ name: String) -> any StoredDatabase {
-    PostgresDatabase(name, of: self)
+    PostgresDatabase(name: name, stores: self)
   }
 
   /// The number of a database, or nil if it does not exist.
