@@ -1,6 +1,22 @@
+import Foundation
 import RealtimeCore
 import RealtimeServer
 import Testing
+
+/// A document that is refused, and how.
+struct DocumentError: Sendable, CustomTestStringConvertible {
+  let source: String
+  let place: String
+  let message: String
+
+  var testDescription: String { source }
+
+  static let all: [DocumentError] = RuleLine.all.compactMap { line in
+    let parts = line.rest.components(separatedBy: " → ")
+    guard line.word.wholeMatch(of: /\d+:\d+/) != nil, parts.count == 2 else { return nil }
+    return DocumentError(source: parts[0], place: line.word, message: parts[1])
+  }
+}
 
 @Suite("Rules documents")
 struct DocumentTests {
@@ -53,67 +69,11 @@ struct DocumentTests {
     #expect(error(#"{"rules":{".read":"// nothing"}}"#) != nil)
   }
 
-  @Test(
-    "An error is reported with its line and column",
-    arguments: [
-      ("", 1, 1, "expected a value"),
-      ("{", 1, 2, "expected a member name"),
-      ("[]", 1, 1, "expected an object"),
-      ("{}", 1, 1, "\"rules\" is missing"),
-      (#"{"rule":{}}"#, 1, 2, "unknown member \"rule\""),
-      (#"{"rules":{},"x":1}"#, 1, 13, "unknown member \"x\""),
-      (#"{"rules":{},"rules":{}}"#, 1, 13, "appears twice"),
-      (#"{"rules":[]}"#, 1, 10, "found an array"),
-      (#"{"rules":{".reads":true}}"#, 1, 11, "unknown member \".reads\""),
-      (#"{"rules":{".read":1}}"#, 1, 19, "not a number"),
-      (#"{"rules":{".read":null}}"#, 1, 19, "not null"),
-      (#"{"rules":{".write":{}}}"#, 1, 20, "not an object"),
-      (#"{"rules":{"a":true}}"#, 1, 15, "found a boolean"),
-      (#"{"rules":{"a#b":{}}}"#, 1, 11, "cannot contain '#'"),
-      (#"{"rules":{"a/b":{}}}"#, 1, 11, "cannot contain '/'"),
-      (#"{"rules":{"":{}}}"#, 1, 11, "cannot be empty"),
-      (#"{"rules":{"$a":{},"$b":{}}}"#, 1, 19, "one wildcard at the most"),
-      (#"{"rules":{"$a":{"x":{"$a":{}}}}}"#, 1, 22, "already further up"),
-      (#"{"rules":{"$":{}}}"#, 1, 11, "a wildcard is"),
-      (#"{"rules":{"$a b":{}}}"#, 1, 11, "a wildcard is"),
-      (#"{"rules":{".indexOn":1}}"#, 1, 22, "string or an array"),
-      (#"{"rules":{".indexOn":["a",1]}}"#, 1, 27, "must be a string"),
-      (#"{"rules":{".indexOn":".foo"}}"#, 1, 22, "cannot contain '.'"),
-      (#"{"rules":{".indexOn":""}}"#, 1, 22, "path of a child"),
-      (#"{"rules":{}} x"#, 1, 14, "expected the end"),
-      (#"{"rules":{},,}"#, 1, 13, "expected a member name"),
-      (#"{"rules" {}}"#, 1, 10, "expected ':'"),
-      (#"{"rules":{} "x":1}"#, 1, 13, "expected ',' or '}'"),
-      ("{\n  /* x\n", 2, 3, "not closed"),
-      ("{\"rules\":{\".read\":\"true", 1, 19, "not closed"),
-      (#"{"rules":{".read":"\q"}}"#, 1, 20, "not a JSON escape"),
-      (#"{"rules":{".read":"\u12"}}"#, 1, 20, "four hexadecimal digits"),
-      (#"{"rules":{".read":"\ud800x"}}"#, 1, 20, "surrogate"),
-      ("{\"rules\":{\n  \".read\": \"auth.admin\"\n}}", 2, 18, "must be a boolean"),
-      ("{\"rules\":{\n  \".read\": \"auth != null &&\n    foo\"\n}}", 3, 5, "unknown name 'foo'"),
-      ("{\"rules\":{\n \".write\": \"true\n\n   && 1\"\n}}", 4, 7, "operand of '&&'"),
-      (#"{"rules":{".read":"a = 1"}}"#, 1, 22, "assignment"),
-      (#"{"rules":{".read":"\u0061uth = 1"}}"#, 1, 30, "assignment"),
-      (#"{"rules":{".read":"true tru"}}"#, 1, 25, "found 'tru'"),
-      (#"{"rules":{".read":"(true"}}"#, 1, 25, "expected ')'"),
-      (#"{"rules":{".read":"root.foo()"}}"#, 1, 25, "no member 'foo'"),
-      (#"{"rules":{".read":"root.val"}}"#, 1, 25, "call it"),
-      (#"{"rules":{".read":"newData.exists()"}}"#, 1, 20, "'newData'"),
-      (#"{"rules":{".write":"query.orderByKey"}}"#, 1, 21, "only in a .read"),
-      (#"{"rules":{".read":"$x == 'a'"}}"#, 1, 20, "no wildcard '$x'"),
-      (#"{"rules":{"$x":{},"b":{".read":"$x == 'a'"}}}"#, 1, 33, "no wildcard '$x'"),
-      (#"{"rules":{".read":"'a'.matches(/a(^b)/)"}}"#, 1, 35, "'^' is allowed only"),
-      (#"{"rules":{".read":"'a'.matches(/\\d**/)"}}"#, 1, 37, "doubled repetitions"),
-      (#"{"rules":{".read":"'é🐵' == 1 + true"}}"#, 1, 32, "'+' needs"),
-      (#"{"rules":{".read":"root != null"}}"#, 1, 20, "exists()"),
-      (#"{"rules":{".read":""}}"#, 1, 20, "found the end of the expression"),
-    ] as [(String, Int, Int, String)]
-  )
-  func places(_ source: String, _ line: Int, _ column: Int, _ message: String) throws {
-    let error = try #require(self.error(source))
-    #expect(error.line == line)
-    #expect(error.column == column)
-    #expect(error.message.contains(message), "\(error.message)")
+  @Test("An error is reported with its line and column", arguments: DocumentError.all)
+  func places(_ expected: DocumentError) throws {
+    let error = try #require(self.error(expected.source))
+    #expect("\(error.line):\(error.column)" == expected.place)
+    #expect(error.message.contains(expected.message), "\(error.message)")
   }
 
   @Test("Invalid UTF-8 is reported with its position")
