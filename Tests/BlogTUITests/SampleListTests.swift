@@ -50,7 +50,7 @@ struct SampleListTests {
     The emulator
       hearthTests/ServeTests: The emulator warns, stores nothing, opens no local socket and trusts every token
     The published rules, and what they do to the sample
-      SecurityRulesTests/QuickstartRulesTests: The second transaction, on the copy, is denied
+      SecurityRulesTests/BlogRulesTests: Each attempt to write under the published sample's rules is allowed or denied as expected
     Offline
       hearthTests/TwoTerminalsTests: Offline writes arrive exactly once and in order when the server is back
     Presence, which no sample has

@@ -19,12 +19,13 @@ struct BlogRulesTests {
      "post-comments":{"p":{"c":{"uid":"bob","author":"Bob","text":"hi"}}}}
     """
 
-  /// The rules for users who do not trust each other, and those for friends.
+  /// The rules for users who do not trust each other, those for friends, and the published ones.
   private static let shared = "blog.json"
   private static let friendly = "blog-transactions.json"
-  /// Both, as it takes long to read them.
+  private static let sample = "quickstart.json"
+  /// All of them, as it takes long to read them.
   private static let rules: Result<[String: RuleSet], any Error> = Result {
-    try [shared, friendly].reduce(into: [:]) { $0[$1] = try RuleSet.asset($1) }
+    try [shared, friendly, sample].reduce(into: [:]) { $0[$1] = try RuleSet.asset($1) }
   }
 
   private func decision(
@@ -68,9 +69,22 @@ struct BlogRulesTests {
     #expect(decision.isAllowed == attempt.isAllowedAmongFriends, "\(decision.explanation)")
   }
 
+  @Test(
+    "Each attempt to write under the published sample's rules is allowed or denied as expected",
+    arguments: BlogAttempt.ofSample
+  )
+  func sampleAttempt(_ attempt: BlogAttempt) throws {
+    let decision = try decision(attempt, by: Self.sample)
+    #expect(decision.isAllowed == attempt.isAllowed, "\(decision.explanation)")
+    // Data at other places does not matter to what may be created.
+    guard attempt.name.hasPrefix("the owner creates") else { return }
+    #expect(try self.decision(attempt, "null", by: Self.sample).isAllowed)
+  }
+
   @Test("The attempts of each kind are read")
   func attempts() {
     let friends = BlogAttempt.all.compactMap(\.isAllowedAmongFriends)
+    #expect(BlogAttempt.ofSample.count == 22)
     #expect(BlogAttempt.all.count > 200 && BlogAttempt.all.allSatisfy { !$0.changes.isEmpty })
     #expect(friends.count(where: \.self) > BlogAttempt.all.count(where: \.isAllowed))
   }
@@ -222,6 +236,20 @@ struct BlogRulesTests {
     ]
     for path in others {
       #expect(!rules.canRead(path, by: RuleSubject(bob), now: 0, root: root).isAllowed)
+    }
+  }
+
+  @Test("In the published sample anyone reads posts, and only users themselves their profile")
+  func readingSample() throws {
+    let rules = try RuleSet.asset(Self.sample)
+    let root = try Node(parsing: Self.world)
+    let readers: [(uid: String?, path: Path, mayRead: Bool)] = [
+      (nil, "posts", true), (nil, "user-posts/x", true), (nil, "post-comments/p", true),
+      (nil, "users/alice", false), ("bob", "users/alice", false), ("alice", "users/alice", true),
+    ]
+    for (uid, path, mayRead) in readers {
+      let subject = RuleSubject(uid.map { .object(("uid", .string($0))) })
+      #expect(rules.canRead(path, by: subject, now: 0, root: root).isAllowed == mayRead, "\(path)")
     }
   }
 
