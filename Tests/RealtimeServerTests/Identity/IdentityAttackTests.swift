@@ -153,43 +153,6 @@ struct IdentityAttackTests {
     await second.server.stop()
   }
 
-  @Test("A token for one database opens no other on the same server")
-  func otherDatabase() async throws {
-    let stores = MemoryTreeStores()
-    _ = stores.create("other")
-    let server = try await IdentityServer.start(stores: stores)
-    let made = try await server.signUp()
-    let token = made["idToken"]
-    #expect(try await server.request("GET", "/a.json?auth=\(token)&ns=other").status == 401)
-    let refreshed = try await server.request(
-      "POST",
-      "/v1/token?ns=other",
-      #"{"grant_type":"refresh_token","refresh_token":"\#(made["refreshToken"])"}"#
-    )
-    #expect(refreshed.code == "INVALID_REFRESH_TOKEN")
-    await server.server.stop()
-  }
-
-  @Test("A user cannot write as another user")
-  func otherUser() async throws {
-    let rules = #"{"rules":{"users":{"$uid":{".write":"auth.uid === $uid"}}}}"#
-    let server = try await IdentityServer.start(rules: .source(rules))
-    let ada = try await server.signUp()
-    let eve = try await server.signUp("eve@example.com")
-    let path = "/users/\(ada["localId"]).json"
-    #expect(try await server.request("PUT", "\(path)?auth=\(eve["idToken"])", "1").status == 401)
-    // Only administrators may act as others.
-    let override = "auth_variable_override=%7B%22uid%22:%22\(ada["localId"])%22%7D"
-    let acting = try await server.request(
-      "PUT",
-      "\(path)?access_token=\(eve["idToken"])&\(override)",
-      "1"
-    )
-    #expect(acting.status == 401)
-    #expect(try await server.request("PUT", "\(path)?auth=\(ada["idToken"])", "1").status == 200)
-    await server.server.stop()
-  }
-
   @Test("A custom token for another key, server, database or time is refused")
   func customTokens() async throws {
     let store = MemoryIdentityStore()
@@ -228,6 +191,25 @@ struct IdentityAttackTests {
     #expect(
       try await server.post("signInWithCustomToken", ["token": .string(good)]).status == 200
     )
+    await server.server.stop()
+  }
+
+  @Test("A custom token creates an account, and its claims stay with the session")
+  func customToken() async throws {
+    let store = MemoryIdentityStore()
+    let server = try await IdentityServer.start(store: store)
+    let signer = try CustomTokenSigner(store)
+    let token = try signer.token(uid: "u1", claims: ["level": .integer(3)], at: server.now)
+    let first = try await server.post("signInWithCustomToken", ["token": .string(token)])
+    #expect(first["kind"] == "identitytoolkit#VerifyCustomTokenResponse")
+    #expect(first.json["isNewUser"]?.bool == true)
+    let again = try await server.post("signInWithCustomToken", ["token": .string(token)])
+    #expect(again.json["isNewUser"]?.bool == false)
+    let refreshed = try await server.refresh(first["refreshToken"])
+    #expect(refreshed["user_id"] == "u1")
+    let claims = try #require(WebToken(refreshed["id_token"])).claims
+    #expect(claims["level"]?.integer == 3)
+    #expect(claims["firebase"]?["sign_in_provider"]?.string == "custom")
     await server.server.stop()
   }
 }

@@ -16,17 +16,14 @@ struct IdentityServer: Sendable {
 
   static func start(
     rules: DatabaseServer.Rules = .open,
-    isEmulator: Bool = false,
     store: (any IdentityStore)? = nil,
     socketPath: String? = nil,
     stores: any TreeStores = MemoryTreeStores(),
     redirects: Bool = false,
     logger: Logger = Logger(label: "test"),
-    at start: Int64 = 1_700_000_000_000,
     _ adjust: @escaping @Sendable (inout IdentitySettings) -> Void = { _ in }
   ) async throws -> IdentityServer {
-    var options: DatabaseServer.Options =
-      isEmulator ? .emulator(port: 0) : .init(port: 0, rules: rules)
+    var options = DatabaseServer.Options(port: 0, rules: rules)
     options.socketPath = socketPath
     options.redirectsClients = redirects
     if let store { options.identities.openStore = { store } }
@@ -34,7 +31,7 @@ struct IdentityServer: Sendable {
       settings.passwordCost = .token
       adjust(&settings)
     }
-    let time = NIOLockedValueBox(start)
+    let time = NIOLockedValueBox<Int64>(1_700_000_000_000)
     let server = try await DatabaseServer.start(
       options,
       stores: stores,

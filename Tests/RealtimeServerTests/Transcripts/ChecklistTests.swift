@@ -108,7 +108,7 @@ struct ChecklistTests {
   func files() {
     for file in [
       "connection", "messages", "queries", "values", "endings", "rest", "rest-rules", "streams",
-      "auth", "limits",
+      "auth", "limits", "accounts",
     ] {
       #expect(Scene.all(file).count >= 8, "\(file).txt")
     }

@@ -20,10 +20,12 @@ struct Pattern {
   }
 
   /// Whether a text matches a pattern; text that is not JSON must be equal.
-  mutating func matches(_ pattern: String, _ text: String) -> Bool {
+  ///
+  /// If the pattern is partial, objects may have other members as well.
+  mutating func matches(_ pattern: String, _ text: String, isPartial: Bool = false) -> Bool {
     guard let pattern = try? JSONParser.parse(pattern) else { return filled(pattern) == text }
     guard let value = try? JSONParser.parse(text) else { return false }
-    return matches(pattern, value)
+    return matches(pattern, value, isPartial)
   }
 
   /// Whether a header value matches a pattern: a text, or a name for one.
@@ -32,21 +34,29 @@ struct Pattern {
     return matches(name: String(pattern.dropFirst().dropLast()), .string(text))
   }
 
-  private mutating func matches(_ pattern: JSONValue, _ value: JSONValue) -> Bool {
+  private mutating func matches(
+    _ pattern: JSONValue,
+    _ value: JSONValue,
+    _ isPartial: Bool
+  ) -> Bool {
     switch pattern {
     case .string(let text) where text.hasPrefix("<") && text.hasSuffix(">"):
       return matches(name: String(text.dropFirst().dropLast()), value)
     case .object(let members):
-      guard let others = value.members, others.count == members.count else { return false }
+      guard let others = value.members, isPartial || others.count == members.count else {
+        return false
+      }
       for member in members {
-        guard let other = value[filled(member.name)], matches(member.value, other) else {
+        guard let other = value[filled(member.name)], matches(member.value, other, isPartial) else {
           return false
         }
       }
       return true
     case .array(let elements):
       guard let others = value.elements, others.count == elements.count else { return false }
-      for (element, other) in zip(elements, others) where !matches(element, other) { return false }
+      for (element, other) in zip(elements, others) where !matches(element, other, isPartial) {
+        return false
+      }
       return true
     case .null, .bool, .integer, .double, .string: return pattern == value
     }

@@ -7,7 +7,8 @@ import RealtimeTransport
 /// `+ Name: value` is a header line and `= text` the body. Then comes the status, with the text of
 /// the error if there is one, or `unanswered` when the connection is closed without a response, and
 /// after it `- name: value` and `-! name` for lines that must or must not exist, `~ JSON` and `~~
-/// text` for the body. In a text, \n stands for a line break.
+/// text` for the body, `~* JSON` for some of its members, and `! CODE` for the error of a request
+/// about accounts. In a text, \n stands for a line break and \0 for the byte 0.
 final class RESTTalk {
   static let methods: Set = ["GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"]
 
@@ -28,7 +29,7 @@ final class RESTTalk {
 
   /// Whether a line belongs to the request above it.
   static func isExpectation(_ word: String) -> Bool {
-    ["+", "=", "-", "-!", "~", "~~", "unanswered"].contains(word)
+    ["+", "=", "-", "-!", "~", "~~", "~*", "!", "unanswered"].contains(word)
       || (word.count == 3 && Int(word) != nil)
   }
 
@@ -36,7 +37,8 @@ final class RESTTalk {
   func take(_ word: String, _ rest: String, _ pattern: inout Pattern) async throws {
     switch word {
     case "+": lines.append(pattern.filled(rest))
-    case "=": body = pattern.filled(rest).replacing("\\n", with: "\n")
+    case "=":
+      body = pattern.filled(rest).replacing("\\n", with: "\n").replacing("\\0", with: "\0")
     case "-":
       let parts = rest.components(separatedBy: ": ")
       let value = try await received().lines[parts[0].lowercased()]
@@ -53,6 +55,12 @@ final class RESTTalk {
       guard word == "~" ? pattern.matches(rest, text) : pattern.filled(wanted) == text else {
         throw SceneFailure("the body is \(text)")
       }
+    case "~*":
+      let text = try await received().body
+      guard pattern.matches(rest, text, isPartial: true) else {
+        throw SceneFailure("the body is \(text)")
+      }
+    case "!": try await expectRefusal(rest)
     case "unanswered":
       let text = try await send().rest()
       guard text.isEmpty else { throw SceneFailure("the answer is \(text)") }
@@ -63,6 +71,18 @@ final class RESTTalk {
         throw SceneFailure("the answer is \(answer)")
       }
     }
+  }
+
+  /// Expects the code of an error, which the response repeats in several ways.
+  private func expectRefusal(_ code: String) async throws {
+    let answer = try await received()
+    let error = try JSONParser.parse(answer.body)["error"]
+    let message = error?["message"]?.string ?? ""
+    let first = error?["errors"]?.elements?.first
+    guard error?["code"]?.integer == Int64(answer.status),
+      message.prefix(while: { $0 != " " }) == code,
+      first?["message"]?.string == message, first?["domain"]?.string == "global"
+    else { throw SceneFailure("the answer is \(answer)") }
   }
 
   /// Sends the request if the transcript expects nothing of its response.

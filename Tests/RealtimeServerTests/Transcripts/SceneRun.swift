@@ -1,7 +1,9 @@
 import Foundation
+import NIOConcurrencyHelpers
 import RealtimeCore
-import RealtimeServer
 import Testing
+
+@testable import RealtimeServer
 
 /// Plays a scene against a new server, line by line.
 ///
@@ -10,7 +12,7 @@ import Testing
 /// request with its expectations below it. The head of `assets/transcripts/connection.txt` lists
 /// the forms.
 final class SceneRun {
-  /// The time of the server's clock, which stands still.
+  /// The time of the server's clock, which stands still unless a scene moves it.
   static let time: Int64 = 1_700_000_000_000
 
   /// The server against which a scene is played.
@@ -24,6 +26,12 @@ final class SceneRun {
   private let scene: Scene
   private let host: Host
   private var store = SceneStore()
+  /// The databases beside the default one.
+  private var others: [String: any TreeStore] = [:]
+  private let accounts = MemoryIdentityStore()
+  private let clock = NIOLockedValueBox(SceneRun.time)
+  /// Sets up the accounts, whose passwords cost little work.
+  var adjustAccounts: @Sendable (inout IdentitySettings) -> Void = { $0.passwordCost = .token }
   private var options = DatabaseServer.Options(port: 0, rules: .open)
   private var server: DatabaseServer?
   private var program: SceneProgram?
@@ -82,6 +90,11 @@ final class SceneRun {
     case "rules": options.rules = rest == "locked" ? .locked : .source(rest)
     case "emulator": options = .emulator(port: 0)
     case "credentials": options.credentialVerifier = NamedVerifier()
+    case "database": others[rest] = MemoryTreeStore()
+    case "accounts": try setUpAccounts(rest)
+    case "token": try expectToken(rest)
+    case "differ": try expectDifference(rest)
+    case "later": clock.withLockedValue { $0 += (Int64(rest) ?? 0) * 1_000 }
     case "limit": try limit(rest)
     case "define":
       let parts = rest.components(separatedBy: " ")
@@ -99,6 +112,8 @@ final class SceneRun {
       talk = RESTTalk(port: try await port(), word, pattern.filled(rest))
     case _ where word.hasSuffix(">"): try client(word).send(pattern.filled(rest))
     case _ where word.hasSuffix("<"): try await expect(rest, of: String(word.dropLast()))
+    case _ where word.hasSuffix("<*"):
+      try await expect(rest, of: String(word.dropLast(2)), isPartial: true)
     default: try await act(word, rest)
     }
   }
@@ -122,7 +137,13 @@ final class SceneRun {
 
   private func start() async throws {
     guard host == .library else { return try await startProgram() }
-    let server = try await DatabaseServer.start(options, store: store, clock: { Self.time })
+    options.identities.openStore = { [accounts] in accounts }
+    options.identities.adjust = adjustAccounts
+    let server = try await DatabaseServer.start(
+      options,
+      stores: MemoryTreeStores(others.merging([options.namespace: store]) { $1 }),
+      clock: { [clock] in clock.withLockedValue { $0 } }
+    )
     self.server = server
     options.port = server.port
   }
@@ -153,13 +174,15 @@ final class SceneRun {
     return client
   }
 
-  private func expect(_ text: String, of name: String) async throws {
+  private func expect(_ text: String, of name: String, isPartial: Bool = false) async throws {
     let message: String
     if let stream = streams[name] {
       message = try await stream.event()
     } else {
       message = try await client(name).next()
     }
-    guard pattern.matches(text, message) else { throw SceneFailure("came instead: \(message)") }
+    guard pattern.matches(text, message, isPartial: isPartial) else {
+      throw SceneFailure("came instead: \(message)")
+    }
   }
 }

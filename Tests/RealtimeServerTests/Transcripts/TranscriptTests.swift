@@ -32,6 +32,9 @@ struct TranscriptTests {
   @Test("identifies users and applies the rules", arguments: Scene.all("auth"))
   func auth(scene: Scene) async throws { try await SceneRun.play(scene) }
 
+  @Test("keeps the accounts of its users", arguments: Scene.all("accounts"))
+  func accounts(scene: Scene) async throws { try await SceneRun.play(scene) }
+
   @Test("allows what is within its limits and refuses more", arguments: Scene.all("limits"))
   func limits(scene: Scene) async throws { try await SceneRun.play(scene) }
 
