@@ -32,3 +32,27 @@ extension DatabaseServer {
     get throws { .loopback(port: try #require(port)) }
   }
 }
+
+/// A client that receives its messages one by one.
+protocol MessageProbe {
+  func send(_ text: String)
+  func next() async throws -> String
+}
+
+extension ClientProbe: MessageProbe {}
+extension RawWebSocket: MessageProbe {}
+
+extension MessageProbe {
+  /// Sends a request, and expects the next message to say that it has succeeded.
+  func ask(
+    _ id: Int,
+    _ action: String,
+    _ body: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    send(#"{"t":"d","d":{"r":\#(id),"a":"\#(action)","b":\#(body)}}"#)
+    let answer = try await next()
+    let isSuccess = answer.contains(#""r":\#(id),"b":{"s":"ok""#)
+    #expect(isSuccess, "\(answer.prefix(300))", sourceLocation: sourceLocation)
+  }
+}

@@ -159,8 +159,7 @@ struct DatabasesTests {
     _ = try await http.request("PUT", "/x.json?ns=one", "1")
     let client = try await connect(server, to: "two")
     _ = try await client.next()
-    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":true}}}"#)
-    #expect(try await client.next().contains(#""s":"ok""#))
+    try await client.ask(1, "o", #"{"p":"/gone","d":true}"#)
     await server.stop()
     #expect(try #require(try stores.open("one")).load().root[Path(wire: "x")] == .integer(1))
     #expect(

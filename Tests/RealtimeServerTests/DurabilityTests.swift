@@ -42,8 +42,7 @@ struct DurabilityTests {
       clients.append(client)
       // The last one only writes.
       guard index < 3 else { continue }
-      client.send(#"{"t":"d","d":{"r":0,"a":"q","b":{"p":"/a","h":""}}}"#)
-      #expect(try await client.next().contains(#""s":"ok""#))
+      try await client.ask(0, "q", #"{"p":"/a","h":""}"#)
     }
     clients[3].send(put(1))
     try await store.waitForCommit()

@@ -10,8 +10,7 @@ struct ClusterTests {
   @Test("A follower redirects requests to the leader, with method, body and parameters preserved")
   func redirect() async throws {
     let cluster = try await TestCluster(redirects: true)
-    let (leader, others) = try await cluster.leader()
-    let other = try #require(others.first)
+    let (leader, other) = try await cluster.pair()
     let answer = try await cluster.ask(
       other,
       "PUT",
@@ -44,8 +43,7 @@ struct ClusterTests {
     let stray = try await cluster.connect(try #require(others.first))
     #expect(try await stray.next() == #"{"t":"c","d":{"t":"r","d":"\#(leader.host)"}}"#)
     #expect(try await stray.closed().kind == .closedByPeer(code: 1_001))
-    let client = try await cluster.connect(leader)
-    #expect(try await client.next().contains(#""t":"h""#))
+    _ = try await cluster.client(at: leader)
     await cluster.stop()
   }
 
@@ -64,14 +62,10 @@ struct ClusterTests {
   @Test("A stopping leader hands over: nothing is lost, and onDisconnect writes apply once")
   func ending() async throws {
     let cluster = try await TestCluster(redirects: true)
-    let (leader, others) = try await cluster.leader()
-    let next = try #require(others.first)
-    let client = try await cluster.connect(leader)
-    _ = try await client.next()
-    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":{".sv":{"increment":1}}}}}"#)
-    #expect(try await client.next().contains(#""s":"ok""#))
-    client.send(#"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/x","d":1}}}"#)
-    #expect(try await client.next().contains(#""r":2"#))
+    let (leader, next) = try await cluster.pair()
+    let client = try await cluster.client(at: leader)
+    try await client.ask(1, "o", #"{"p":"/gone","d":{".sv":{"increment":1}}}"#)
+    try await client.ask(2, "p", #"{"p":"/x","d":1}"#)
     await leader.server.stop()
     let messages = try await client.messagesUntilClosed()
     #expect(messages == [#"{"t":"c","d":{"t":"r","d":"\#(next.host)"}}"#])
@@ -83,10 +77,8 @@ struct ClusterTests {
   @Test("A leader hands over on request")
   func moving() async throws {
     let cluster = try await TestCluster(redirects: true)
-    let (leader, others) = try await cluster.leader()
-    let next = try #require(others.first)
-    let client = try await cluster.connect(leader)
-    _ = try await client.next()
+    let (leader, next) = try await cluster.pair()
+    let client = try await cluster.client(at: leader)
     #expect(try await cluster.ask(leader, "PUT", "/x.json", "1").status == 200)
     let view = cluster.storage.view()
     let id = try #require(view.servers.first { $0.host == next.host }?.id)
@@ -101,10 +93,8 @@ struct ClusterTests {
   @Test("A leader cut off from the storage disconnects its clients, and another takes over")
   func cutOff() async throws {
     let cluster = try await TestCluster()
-    let (leader, others) = try await cluster.leader()
-    let next = try #require(others.first)
-    let client = try await cluster.connect(leader)
-    _ = try await client.next()
+    let (leader, next) = try await cluster.pair()
+    let client = try await cluster.client(at: leader)
     #expect(try await cluster.ask(leader, "PUT", "/x.json", "1").status == 200)
     leader.store.cut()
     #expect(try await client.closed().kind == .closedByPeer(code: 1_001))
@@ -123,10 +113,8 @@ struct ClusterTests {
   )
   func givenUp(method: String, body: String?) async throws {
     let cluster = try await TestCluster()
-    let (leader, others) = try await cluster.leader()
-    let next = try #require(others.first)
-    let witness = try await cluster.connect(leader)
-    _ = try await witness.next()
+    let (leader, next) = try await cluster.pair()
+    let witness = try await cluster.client(at: leader)
     leader.store.cut()
     #expect(try await witness.closed().kind == .closedByPeer(code: 1_001))
     // From here on the server that is cut off holds what it is sent.
@@ -185,8 +173,7 @@ struct ClusterTests {
   func unknownOutcome() async throws {
     let cluster = try await TestCluster(1)
     let (leader, _) = try await cluster.leader()
-    let client = try await cluster.connect(leader)
-    _ = try await client.next()
+    let client = try await cluster.client(at: leader)
     let epoch = cluster.storage.view().leases.first?.epoch ?? 0
     leader.store.cut()
     client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#)
@@ -204,8 +191,7 @@ struct ClusterTests {
     let cluster = try await TestCluster()
     let (leader, others) = try await cluster.leader()
     #expect(try await cluster.ask(leader, "PUT", "/x.json", "1").status == 200)
-    let reader = try await cluster.connect(leader)
-    _ = try await reader.next()
+    let reader = try await cluster.client(at: leader)
     leader.store.stick()
     let isTold = "lets another one lead it"
     let refused = try await cluster.ask(leader, "PUT", "/x.json", "2")

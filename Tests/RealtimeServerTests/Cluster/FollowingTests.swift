@@ -20,24 +20,13 @@ struct FollowingTests {
     return (cluster, leader, try #require(others.first))
   }
 
-  private func client(
-    _ cluster: TestCluster,
-    _ member: TestCluster.Member
-  ) async throws
-    -> ClientProbe
-  {
-    let client = try await cluster.connect(member)
-    #expect(try await client.next().contains(#""t":"h""#))
-    return client
-  }
-
   @Test("Listens at a follower cost the leader only the stream to that follower")
   func load() async throws {
     let (cluster, leader, follower) = try await pair()
     let before = try await leader.serves { $0.listens }
     var clients: [ClientProbe] = []
     for _ in 0..<8 {
-      let listener = try await client(cluster, follower)
+      let listener = try await cluster.client(at: follower)
       listener.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/old","h":""}}}"#)
       #expect(try await listener.next().contains(#""d":"before""#))
       #expect(try await listener.next().contains(#""r":1,"b":{"s":"ok""#))
@@ -59,7 +48,7 @@ struct FollowingTests {
   @Test("A client reads its own writes and everything acknowledged to others")
   func ownWrites() async throws {
     let (cluster, leader, follower) = try await pair()
-    let writer = try await client(cluster, follower)
+    let writer = try await cluster.client(at: follower)
     for number in 0..<50 {
       // Neither waits for an answer before it asks.
       writer.send(
@@ -77,9 +66,8 @@ struct FollowingTests {
   @Test("A client receives its own write before the acknowledgement")
   func order() async throws {
     let (cluster, _, follower) = try await pair()
-    let writer = try await client(cluster, follower)
-    writer.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/n","h":""}}}"#)
-    #expect(try await writer.next().contains(#""r":1"#))
+    let writer = try await cluster.client(at: follower)
+    try await writer.ask(1, "q", #"{"p":"/n","h":""}"#)
     for number in 2..<40 {
       writer.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/n/\#(number)","d":7}}}"#)
       #expect(try await writer.next().contains(#""p":"n/\#(number)""#))
@@ -91,7 +79,7 @@ struct FollowingTests {
   @Test("Responses from the leader do not overtake earlier reads of the copy")
   func answersInOrder() async throws {
     let (cluster, _, follower) = try await pair()
-    let client = try await client(cluster, follower)
+    let client = try await cluster.client(at: follower)
     let write = #""a":"p","b":{"p":"/n","d":1,"k":"once"}"#
     for number in 0..<20 {
       // The leader refuses the first condition, and knows the second write from the second round on.
@@ -112,24 +100,19 @@ struct FollowingTests {
   @Test("Forwarded clients move to the copy and receive each change once, in order")
   func takenOver() async throws {
     let cluster = try await TestCluster(followClients: 4)
-    let (leader, others) = try await cluster.leader()
-    let follower = try #require(others.first)
-    let writer = try await client(cluster, leader)
+    let (leader, follower) = try await cluster.pair()
+    let writer = try await cluster.client(at: leader)
     var listeners: [ClientProbe] = []
     for number in 0..<3 {
-      let listener = try await client(cluster, follower)
-      listener.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/n","h":""}}}"#)
-      #expect(try await listener.next().contains(#""r":1"#))
+      let listener = try await cluster.client(at: follower)
+      try await listener.ask(1, "q", #"{"p":"/n","h":""}"#)
       let query = #"{"l":2,"vf":"r","i":".key"}"#
-      listener.send(
-        #"{"t":"d","d":{"r":2,"a":"q","b":{"p":"/m","q":\#(query),"t":\#(number),"h":""}}}"#
-      )
-      #expect(try await listener.next().contains(#""r":2"#))
+      try await listener.ask(2, "q", #"{"p":"/m","q":\#(query),"t":\#(number),"h":""}"#)
       listeners.append(listener)
     }
     let before = try await leader.serves { $0.listens }
     // The next client is the one that makes the server follow, while somebody writes.
-    listeners.append(try await client(cluster, follower))
+    listeners.append(try await cluster.client(at: follower))
     let count = 300
     for number in 1...count {
       writer.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/n","d":\#(number)}}}"#)
@@ -168,13 +151,11 @@ struct FollowingTests {
   @Test("A user who signed in before the copy existed is notified once of the deletion")
   func signedOutOnce() async throws {
     let cluster = try await TestCluster(followClients: 2)
-    let (leader, others) = try await cluster.leader()
-    let follower = try #require(others.first)
-    let client = try await client(cluster, follower)
+    let (leader, follower) = try await cluster.pair()
+    let client = try await cluster.client(at: follower)
     let token = try await cluster.signUp(at: follower)
-    client.send(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"\#(token)"}}}"#)
-    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
-    let second = try await self.client(cluster, follower)
+    try await client.ask(1, "auth", #"{"cred":"\#(token)"}"#)
+    let second = try await cluster.client(at: follower)
     try await cluster.follow(at: follower)
     let deadline = NIODeadline.now() + .seconds(20)
     while try await follower.serves({ $0.signedIn }) == 0, NIODeadline.now() < deadline {}
@@ -211,11 +192,9 @@ struct FollowingTests {
       stream.send(HTTPProbe.text("GET", "/n.json?auth=\(token)", lines: accepted))
       #expect(try await stream.chunkAfterHead().contains("event: put"))
       streams.append(stream)
-      let client = try await client(cluster, member)
-      client.send(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"\#(token)"}}}"#)
-      #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
-      client.send(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"/n","h":""}}}"#)
-      #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
+      let client = try await cluster.client(at: member)
+      try await client.ask(1, "auth", #"{"cred":"\#(token)"}"#)
+      try await client.ask(2, "q", #"{"p":"/n","h":""}"#)
       clients.append(client)
     }
     try await cluster.deleteAccount(of: token, at: try #require(others.last))
@@ -259,7 +238,7 @@ struct FollowingTests {
   @Test("Rules apply at the follower as soon as they are stored")
   func rules() async throws {
     let (cluster, leader, follower) = try await pair()
-    let listener = try await client(cluster, follower)
+    let listener = try await cluster.client(at: follower)
     listener.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/old","h":""}}}"#)
     #expect(try await listener.next().contains(#""d":"before""#))
     #expect(try await listener.next().contains(#""r":1"#))
@@ -269,8 +248,7 @@ struct FollowingTests {
     #expect(try await listener.next().contains(#""a":"c""#))
     listener.send(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"/old","h":""}}}"#)
     #expect(try await listener.next().contains(#""r":2,"b":{"s":"permission_denied""#))
-    listener.send(#"{"t":"d","d":{"r":3,"a":"g","b":{"p":"/open","q":{}}}}"#)
-    #expect(try await listener.next().contains(#""r":3,"b":{"s":"ok""#))
+    try await listener.ask(3, "g", #"{"p":"/open","q":{}}"#)
     #expect(try await cluster.ask(follower, "GET", "/old.json").status == 401)
     await cluster.stop()
   }
@@ -281,14 +259,11 @@ struct FollowingTests {
     // The client that made the server follow goes in its own time.
     let deadline = NIODeadline.now() + .seconds(20)
     while try await follower.serves({ $0.sessions }) > 0, NIODeadline.now() < deadline {}
-    let client = try await client(cluster, follower)
-    client.send(#"{"t":"d","d":{"r":1,"a":"s","b":{"c":{"sdk.js.1":1}}}}"#)
-    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
-    client.send(#"{"t":"d","d":{"r":2,"a":"unauth","b":{}}}"#)
-    #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
+    let client = try await cluster.client(at: follower)
+    try await client.ask(1, "s", #"{"c":{"sdk.js.1":1}}"#)
+    try await client.ask(2, "unauth", #"{}"#)
     #expect(try await follower.serves { $0.strangers } == 1)
-    client.send(#"{"t":"d","d":{"r":3,"a":"p","b":{"p":"/n","d":1}}}"#)
-    #expect(try await client.next().contains(#""r":3,"b":{"s":"ok""#))
+    try await client.ask(3, "p", #"{"p":"/n","d":1}"#)
     #expect(try await follower.serves { $0.strangers } == 0)
     await cluster.stop()
   }
@@ -296,7 +271,7 @@ struct FollowingTests {
   @Test("A leader without a valid lease confirms nothing, so that no stale data is read")
   func deposed() async throws {
     let (cluster, leader, follower) = try await pair()
-    let reader = try await client(cluster, follower)
+    let reader = try await cluster.client(at: follower)
     // Its lease has ended by its own clock, and it does not know it yet.
     leader.clock.leap(by: .seconds(60))
     reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/old","q":{}}}}"#)
@@ -311,9 +286,8 @@ struct FollowingTests {
     let follower = try #require(try await cluster.leader().others.first)
     follower.store.hide()
     for number in 0..<8 {
-      let client = try await client(cluster, follower)
-      client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/n","d":\#(number)}}}"#)
-      #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+      let client = try await cluster.client(at: follower)
+      try await client.ask(1, "p", #"{"p":"/n","d":\#(number)}"#)
       client.send(#"{"t":"d","d":{"r":2,"a":"g","b":{"p":"/n","q":{}}}}"#)
       #expect(try await client.next().contains(#""d":\#(number)}"#))
     }

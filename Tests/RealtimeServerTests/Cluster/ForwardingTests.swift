@@ -19,8 +19,7 @@ struct ForwardingTests {
   private func stray(
     _ cluster: TestCluster
   ) async throws -> (client: ClientProbe, leader: TestCluster.Member, other: TestCluster.Member) {
-    let (leader, others) = try await cluster.leader()
-    let other = try #require(others.first)
+    let (leader, other) = try await cluster.pair()
     let client = try await cluster.connect(other)
     let hello = try await client.next()
     // The client would come back to the host that the greeting names.
@@ -35,14 +34,12 @@ struct ForwardingTests {
   func stays(withCopies: Bool) async throws {
     let cluster = try await cluster(3, withCopies: withCopies)
     let (client, leader, other) = try await stray(cluster)
-    client.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/x","h":""}}}"#)
-    #expect(try await client.next().contains(#""r":1"#))
+    try await client.ask(1, "q", #"{"p":"/x","h":""}"#)
     for (number, member) in cluster.members.enumerated() {
       #expect(try await cluster.ask(member, "PUT", "/x.json", "\(number)").status == 200)
       #expect(try await client.next().contains(#""d":\#(number)"#))
     }
-    client.send(#"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/y","d":"from afar"}}}"#)
-    #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
+    try await client.ask(2, "p", #"{"p":"/y","d":"from afar"}"#)
     #expect(try await cluster.ask(leader, "GET", "/y.json").body == "\"from afar\"")
     #expect(try await cluster.ask(other, "GET", "/y.json").body == "\"from afar\"")
     await cluster.stop()
@@ -58,17 +55,14 @@ struct ForwardingTests {
     var listeners: [ClientProbe] = []
     for member in cluster.members {
       for _ in 0..<4 {
-        let listener = try await cluster.connect(member)
-        _ = try await listener.next()
-        listener.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/x","h":""}}}"#)
-        #expect(try await listener.next().contains(#""r":1"#))
+        let listener = try await cluster.client(at: member)
+        try await listener.ask(1, "q", #"{"p":"/x","h":""}"#)
         listeners.append(listener)
       }
     }
     // One of them is told something of its own in between.
     let odd = listeners[4]
-    odd.send(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"/x/7","h":""}}}"#)
-    #expect(try await odd.next().contains(#""r":2"#))
+    try await odd.ask(2, "q", #"{"p":"/x/7","h":""}"#)
     let count = 40
     for number in 0..<count {
       writer.send(
@@ -116,8 +110,7 @@ struct ForwardingTests {
   func disconnects(withCopies: Bool) async throws {
     let cluster = try await cluster(withCopies: withCopies)
     let (client, leader, other) = try await stray(cluster)
-    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/n","d":{".sv":{"increment":1}}}}}"#)
-    #expect(try await client.next().contains(#""s":"ok""#))
+    try await client.ask(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#)
     client.close()
     try await cluster.expect("/n.json", "1", at: leader)
     #expect(try await cluster.ask(other, "GET", "/n.json").body == "1")
@@ -127,8 +120,7 @@ struct ForwardingTests {
   @Test("Requests of every kind are answered as by the leader", arguments: [false, true])
   func requests(withCopies: Bool) async throws {
     let cluster = try await cluster(withCopies: withCopies)
-    let (leader, others) = try await cluster.leader()
-    let other = try #require(others.first)
+    let (leader, other) = try await cluster.pair()
     let put = try await cluster.ask(other, "PUT", "/a%20b/c.json?print=silent", "{\"x\":1}")
     #expect(put.status == 204)
     for (method, target) in [
@@ -159,8 +151,7 @@ struct ForwardingTests {
   )
   func sizes(withCopies: Bool) async throws {
     let cluster = try await cluster(withCopies: withCopies)
-    let (leader, others) = try await cluster.leader()
-    let other = try #require(others.first)
+    let (leader, other) = try await cluster.pair()
     for count in [0, 1, 262_143, 262_144, 262_145, 1_048_576] {
       let text = "\"\(String(repeating: "é", count: count / 2))\(count % 2 == 1 ? "x" : "")\""
       #expect(try await cluster.ask(other, "PUT", "/t.json?print=silent", text).status == 204)
@@ -180,24 +171,20 @@ struct ForwardingTests {
   func messages(withCopies: Bool) async throws {
     let cluster = try await cluster(withCopies: withCopies)
     let (client, leader, other) = try await stray(cluster)
-    let neighbour = try await cluster.connect(other)
-    _ = try await neighbour.next()
+    let neighbour = try await cluster.client(at: other)
     for (number, count) in [1, 16_384, 262_144, 3_000_000].enumerated() {
       let text = String(repeating: "x", count: count)
-      client.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/m","d":"\#(text)"}}}"#)
-      #expect(try await client.next().contains(#""r":\#(number),"b":{"s":"ok""#))
+      try await client.ask(number, "p", #"{"p":"/m","d":"\#(text)"}"#)
       #expect(try await cluster.ask(leader, "GET", "/m.json").body == "\"\(text)\"")
     }
     // Frames of the link, numbers, and what is no JSON at all.
     for text in ["w1:", "m2:{}", "e2:1000 bye", "7", "b0:", "{", "", "\u{0}"] {
-      let rude = try await cluster.connect(other)
-      _ = try await rude.next()
+      let rude = try await cluster.client(at: other)
       rude.send(text)
       rude.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/x","q":{}}}}"#)
       rude.close()
     }
-    neighbour.send(#"{"t":"d","d":{"r":9,"a":"p","b":{"p":"/k","d":1}}}"#)
-    #expect(try await neighbour.next().contains(#""r":9,"b":{"s":"ok""#))
+    try await neighbour.ask(9, "p", #"{"p":"/k","d":1}"#)
     await cluster.stop()
   }
 
@@ -223,8 +210,7 @@ struct ForwardingTests {
   @Test("An event stream runs over the link until either end closes it", arguments: [false, true])
   func streams(withCopies: Bool) async throws {
     let cluster = try await cluster(withCopies: withCopies)
-    let (leader, others) = try await cluster.leader()
-    let other = try #require(others.first)
+    let (leader, other) = try await cluster.pair()
     let http = try await HTTPProbe(try other.server.address)
     let answer = try await http.request("GET", "/s.json", lines: ["Accept: text/event-stream"])
     #expect(answer.status == 200)
@@ -253,18 +239,14 @@ struct ForwardingTests {
     let (neighbour, leader, other) = try await stray(cluster)
     let slow = try await RawWebSocket(try other.server.address)
     _ = try await slow.next()
-    slow.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/big","h":""}}}"#)
-    #expect(try await slow.next().contains(#""r":1"#))
+    try await slow.ask(1, "q", #"{"p":"/big","h":""}"#)
     try await slow.setReading(false)
-    let writer = try await cluster.connect(leader)
-    _ = try await writer.next()
+    let writer = try await cluster.client(at: leader)
     let filler = String(repeating: "x", count: 1_000_000)
     for number in 0..<24 {
       let body = #"{"p":"/big","d":"\#(number) \#(filler)"}"#
-      writer.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":\#(body)}}"#)
-      #expect(try await writer.next().contains(#""s":"ok""#))
-      neighbour.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/k","d":1}}}"#)
-      #expect(try await neighbour.next().contains(#""s":"ok""#))
+      try await writer.ask(number, "p", #"\#(body)"#)
+      try await neighbour.ask(number, "p", #"{"p":"/k","d":1}"#)
     }
     try await slow.setReading(true)
     var count = 0

@@ -71,11 +71,9 @@ struct ResumptionTests {
   func stays(loss: Loss, withCopies: Bool) async throws {
     let scene = try await Scene(withCopies: withCopies)
     let (cluster, client) = (scene.cluster, scene.client)
-    client.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/n","h":""}}}"#)
-    #expect(try await client.next().contains(#""r":1"#))
+    try await client.ask(1, "q", #"{"p":"/n","h":""}"#)
     let query = #"{"l":2,"vf":"r","i":".key"}"#
-    client.send(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"/m","q":\#(query),"t":7,"h":""}}}"#)
-    #expect(try await client.next().contains(#""r":2"#))
+    try await client.ask(2, "q", #"{"p":"/m","q":\#(query),"t":7,"h":""}"#)
     client.send(#"{"t":"d","d":{"r":3,"a":"p","b":{"p":"/n","d":1}}}"#)
     #expect(try await client.next().contains(#""d":1"#))
     #expect(try await client.next().contains(#""r":3,"b":{"s":"ok""#))
@@ -105,8 +103,7 @@ struct ResumptionTests {
     let scene = try await Scene(withCopies: false)
     var clients: [ClientProbe] = []
     for _ in 0..<60 {
-      let client = try await scene.cluster.connect(scene.other)
-      #expect(try await client.next().contains(#""t":"h""#))
+      let client = try await scene.cluster.client(at: scene.other)
       clients.append(client)
     }
     scene.leader.store.cut()
@@ -236,11 +233,9 @@ struct ResumptionTests {
     let scene = try await Scene(withCopies: withCopies)
     let (cluster, client) = (scene.cluster, scene.client)
     let token = try await cluster.signUp(at: scene.other)
-    client.send(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"\#(token)"}}}"#)
-    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    try await client.ask(1, "auth", #"{"cred":"\#(token)"}"#)
     var next = try await scene.lose(by: .move)
-    client.send(#"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/n","d":1}}}"#)
-    #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
+    try await client.ask(2, "p", #"{"p":"/n","d":1}"#)
     #expect(try await next.serves { $0.signedIn } == 1)
     // The account goes while nobody serves the client.
     next.store.cut()
@@ -264,11 +259,9 @@ struct ResumptionTests {
   func scheduled(loss: Loss, withCopies: Bool) async throws {
     let scene = try await Scene(withCopies: withCopies)
     let (cluster, client) = (scene.cluster, scene.client)
-    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/n","d":{".sv":{"increment":1}}}}}"#)
-    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    try await client.ask(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#)
     var next = try await scene.lose(by: loss)
-    client.send(#"{"t":"d","d":{"r":2,"a":"om","b":{"p":"/","d":{"m":true}}}}"#)
-    #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
+    try await client.ask(2, "om", #"{"p":"/","d":{"m":true}}"#)
     // The next leader goes on with it for good.
     try await Task.sleep(for: .seconds(2))
     #expect(try await cluster.ask(next, "GET", "/.json").body == "null")
@@ -282,8 +275,7 @@ struct ResumptionTests {
   func leavesWithScheduled() async throws {
     let scene = try await Scene(withCopies: false)
     let client = scene.client
-    client.send(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/gone","d":true}}}"#)
-    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    try await client.ask(1, "o", #"{"p":"/gone","d":true}"#)
     scene.leader.store.cut()
     client.send(#"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/n","d":1}}}"#)
     try await scene.cluster.until("the leader has let the client go") {
@@ -304,10 +296,8 @@ struct ResumptionTests {
     link.say(#"{"t":"d","d":{"r":1,"a":"o","b":{"p":"/here","d":null}}}"#)
     #expect(try await link.hear().contains(#""r":1,"b":{"s":"ok""#))
     link.close()
-    let client = try await scene.cluster.connect(scene.other, goingOnFrom: name)
-    #expect(try await client.next().contains(#""t":"h""#))
-    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/here","d":true}}}"#)
-    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    let client = try await scene.cluster.client(at: scene.other, goingOnFrom: name)
+    try await client.ask(1, "p", #"{"p":"/here","d":true}"#)
     try await Task.sleep(for: .seconds(3))
     #expect(try await cluster.ask(scene.leader, "GET", "/here.json").body == "true")
     await cluster.stop()
@@ -319,10 +309,8 @@ struct ResumptionTests {
     let link = try await FirstServer(running: scene.other.run, over: scene.leader)
     let name = try await link.open()
     link.close()
-    let client = try await scene.cluster.connect(scene.other, goingOnFrom: name)
-    #expect(try await client.next().contains(#""t":"h""#))
-    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/n","d":"new"}}}"#)
-    #expect(try await client.next().contains(#""r":1,"b":{"s":"ok""#))
+    let client = try await scene.cluster.client(at: scene.other, goingOnFrom: name)
+    try await client.ask(1, "p", #"{"p":"/n","d":"new"}"#)
     let next = try await FirstServer(running: scene.other.run, over: scene.leader)
     next.open(goingOnWith: name, hasScheduled: false)
     next.say(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/n","d":"old"}}}"#)
@@ -389,8 +377,7 @@ struct ResumptionTests {
     scene.client.close()
     let next = try await scene.lose(by: .cut)
     #expect(try await next.serves { $0.sessions } == 0)
-    let stranger = try await scene.cluster.connect(scene.other)
-    #expect(try await stranger.next().contains(#""t":"h""#))
+    _ = try await scene.cluster.client(at: scene.other)
     await scene.cluster.stop()
   }
 

@@ -207,6 +207,12 @@ final class TestCluster: Sendable {
     throw StoreError(.failed, description: "nobody leads \(name)")
   }
 
+  /// The server that leads the default database, and one that does not.
+  func pair() async throws -> (leader: Member, other: Member) {
+    let (leader, others) = try await leader()
+    return (leader, try #require(others.first))
+  }
+
   /// Has every server that does not lead a database follow it.
   func followEverywhere(_ name: String = "hearth") async throws {
     for member in try await leader(of: name).others {
@@ -235,6 +241,13 @@ final class TestCluster: Sendable {
       last = try await ask(member, "GET", target).body
     }
     #expect(last == body)
+  }
+
+  /// A client of a server that has been greeted.
+  func client(at member: Member, goingOnFrom session: String? = nil) async throws -> ClientProbe {
+    let client = try await connect(member, goingOnFrom: session)
+    #expect(try await client.next().contains(#""t":"h""#))
+    return client
   }
 
   /// A client that knows only this server's address, and may say which session it has had before.
