@@ -34,31 +34,39 @@ struct BlogAttacker {
   private static let gonePost = now + "gonepost0001"
   private static let goneComment = now + "gonecomment1"
 
-  static let post = #"{"uid":"alice","author":"Alice","title":"T","body":"B","starCount":0}"#
-  static let starred =
-    #"{"uid":"alice","author":"Alice","title":"T","body":"B","starCount":1,"stars":{"carol":true}}"#
-  static let world = """
-    {"users":{"alice":{"username":"Alice"},"bob":{"username":"Bob"},"carol":{"username":"Carol"}},
-     "posts":{"p":\(post),"s":\(starred)},
-     "user-posts":{"alice":{"p":\(post),"s":\(starred)}},
-     "post-comments":{"p":{"c":{"uid":"bob","author":"Bob","text":"hi"},
-                           "r":{"uid":"alice","author":"Alice","text":"so","parent":"c"},
-                           "q":{"uid":"bob","author":"Bob","text":"no","parent":"r"}},
-                      "s":{"d":{"uid":"carol","author":"Carol","text":"ho"}}},
-     "presence":{"alice":{"t1":{"name":"Alice","terminal":"tty","since":1}},
-                 "bob":{"t1":{"name":"Bob","terminal":"tty","since":1}}},
-     "reading":{"alice":{"t1":"p"},"bob":{"t1":""}},
-     "typing":{"p":{"bob":{"name":"Bob","at":1}},"s":{"carol":{"name":"Carol","at":1}}},
-     "deleted":{"\(gonePost)":{"\(gonePost)":"alice"},"p":{"\(goneComment)":"bob"}},
-     "replies":{"bob":{"r":"p","alice~r":{"key":"r","post":"p"},
-                       "carol~z":{"key":"z","post":"p"}}},
-     "mentions":{"nick":{"r":"p","s":"s","z":"p","alice~p":{"key":"p","post":"p"},
-                         "alice~r":{"key":"r","post":"p"},"carol~z":{"key":"z","post":"p"}}},
-     "tags":{"tea":{"p":"alice","z":"alice"}},"following":{"bob":{"alice":true}},
-     "muted":{"bob":{"carol":true}},"blocked":{"alice":{"carol":true}},"bookmarks":{"bob":{"p":true}},
-     "seen":{"alice":{"before":0,"stars":{"p":1}},
-             "bob":{"before":0,"cleared":"c","marks":{"m001":{"post":"p","read":"c"}}}}}
-    """
+  static let world = table("The data before").joined()
+
+  private static let names: [(name: String, text: String)] = {
+    let post = #"{"uid":"alice","author":"Alice","title":"T","body":"B","starCount":0}"#
+    let starred = post.replacing(#"Count":0"#, with: #"Count":1,"stars":{"carol":true}"#)
+    return [
+      ("<post>", post), ("<starred>", starred), ("<newPost>", newPost),
+      ("<newComment>", newComment), ("<oldKey>", oldKey), ("<lateKey>", lateKey),
+      ("<gonePost>", gonePost), ("<goneComment>", goneComment),
+    ]
+  }()
+
+  /// The sections of a table by their titles, with the names replaced.
+  private static let tables: [String: [String]] = {
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("Conversations/BlogAttacks.table")
+    let text = (try? String(contentsOf: file, encoding: .utf8)) ?? ""
+    return text.components(separatedBy: "\n\n## ").reduce(into: [:]) { tables, section in
+      let lines = section.components(separatedBy: "\n")
+      tables[String(lines[0].prefix { $0 != ":" && $0 != "," })] = lines.dropFirst().map { line in
+        names.reduce(Conversation.expanded(line)) { $0.replacing($1.name, with: $1.text) }
+      }
+    }
+  }()
+
+  /// The lines of a section, without those that are empty.
+  static func table(_ title: String) -> [String] { (tables[title] ?? []).filter { !$0.isEmpty } }
+
+  /// A line like `PATH = JSON`.
+  private static func change(_ line: some StringProtocol) -> (String, String) {
+    let parts = line.components(separatedBy: " = ")
+    return (parts[0], parts[1])
+  }
 
   let rules: String
   private let start: Dialogue
@@ -107,17 +115,12 @@ struct BlogAttacker {
 
   // MARK: Single locations
 
-  /// The keys that a wildcard stands for: existing, missing and invalid ones.
-  private static let keys: [String: [String]] = [
-    "$uid": ["alice", "bob"], "$post": ["p", newPost],
-    "$comment": ["c", "d", newComment, "r", "q", lateKey, oldKey, goneComment],
-    "$key": ["p", "c", "x", goneComment],
-    "$star": ["alice", "bob", "carol"], "$terminal": ["t1", "t2", "zzzz"],
-    "$mark": ["m001", "m002", "zzzz"], "$other": ["x"], "$name": ["nick", "x"],
-    "$place": ["r", "s", "z", "alice~r", "alice~p", "bob~c", "carol~d", "carol~z", "bob~cc"],
-    "$tag": ["tea", "x"],
-    "$author": ["alice", "carol", "zoe"],
-  ]
+  /// The keys that a wildcard stands for.
+  private static let keys: [String: [String]] = table("The keys that a wildcard stands for")
+    .reduce(into: [:]) { keys, line in
+      let words = line.components(separatedBy: " ")
+      keys[words[0]] = Array(words.dropFirst())
+    }
 
   /// All paths that the rules name, and for each leaf one path below it.
   func locations() throws -> [String] {
@@ -138,26 +141,8 @@ struct BlogAttacker {
     return found
   }
 
-  /// Objects that are valid at some path.
-  private static let objects = [
-    #"{"username":"Alice"}"#, post, #"{"uid":"bob","author":"Bob","text":"ha"}"#,
-    #"{"uid":"alice","author":"Alice","text":"he"}"#,
-    #"{"name":"Bob","terminal":"tty","since":1}"#, #"{"name":"Bob","at":{".sv":"timestamp"}}"#,
-    #"{"before":0}"#, #"{"marks":{"m001":{"post":"p","read":false}}}"#,
-    #"{"name":"Carol","terminal":"tty","since":1}"#,
-    #"{"name":"Carol","at":{".sv":"timestamp"}}"#, #"{"name":"Alice","at":{".sv":"timestamp"}}"#,
-    #"{"uid":"bob","author":"Bob","text":"ha","parent":"gone"}"#,
-    #"{"post":"p","read":"c"}"#, #"{"carol":true}"#, #"{"bob":true}"#, #""p""#,
-    #"{"uid":"bob","author":"Bob","text":"ha","parent":"c"}"#, #""alice""#, #""bob""#,
-    #"{"key":"p","post":"p"}"#, #"{"key":"q","post":"p"}"#, #"{"key":"r","post":"p"}"#,
-    #"{"key":"d","post":"s"}"#, #"{"key":"z","post":"p"}"#,
-  ]
-
-  private static let scalars =
-    [
-      "true", "false", "0", "1", "-5", "1e300", #""""#, #""x""#, #""a\u001bb""#,
-      #"{".sv":"timestamp"}"#, #"{".sv":{"increment":1}}"#,
-    ] + [201, 800].map { "\"\(String(repeating: "x", count: $0))\"" }
+  private static let objects = table("Objects that are valid at some path")
+  private static let scalars = table("Other values")
 
   /// A text that is longer than any but a body, for where long ones are accepted.
   private static let veryLong = "\"\(String(repeating: "x", count: 11_000))\""
@@ -227,84 +212,20 @@ struct BlogAttacker {
 
   // MARK: Several locations
 
-  private static func both(_ post: String, _ field: String, _ json: String) -> [(String, String)] {
-    [("posts/\(post)/\(field)", json), ("user-posts/alice/\(post)/\(field)", json)]
-  }
-
-  private static func star(
-    _ post: String,
-    _ uid: String,
-    _ star: String,
-    _ count: String
-  )
-    -> [(String, String)]
-  {
-    both(post, "stars/\(uid)", star) + both(post, "starCount", count)
-  }
-
   /// The updates that a blog writes.
-  private static let updates: [[(String, String)]] = {
-    let increment = #"{".sv":{"increment":1}}"#
-    let decrement = #"{".sv":{"increment":-1}}"#
-    return [
-      [
-        ("posts/\(newPost)", post), ("user-posts/alice/\(newPost)", post),
-        ("users/alice/username", #""Alice""#),
-      ],
-      star("p", "bob", "true", increment), star("s", "bob", "true", increment),
-      star("s", "carol", "null", decrement), star("p", "alice", "true", increment),
-      both("p", "title", #""N""#) + both("p", "body", #""N""#),
-      [
-        ("posts/s", "null"), ("user-posts/alice/s", "null"), ("post-comments/s", "null"),
-        ("deleted/s/s", #""alice""#),
-      ],
-      [
-        ("post-comments/p/\(newComment)", #"{"uid":"bob","author":"Bob","text":"hi"}"#),
-        ("users/bob/username", #""Bob""#),
-      ],
-      [("post-comments/p/c", "null"), ("deleted/p/c", #""bob""#)],
-      [
-        (
-          "post-comments/p/\(newComment)",
-          #"{"uid":"carol","author":"Carol","text":"@nick","parent":"c"}"#
-        ),
-        ("users/carol/username", #""Carol""#),
-        ("replies/bob/carol~1", #"{"key":"\#(newComment)","post":"p"}"#),
-        ("mentions/nick/carol~1", #"{"key":"\#(newComment)","post":"p"}"#),
-      ],
-      both("p", "title", #""N""#) + both("p", "body", #""a #tea for @nick""#)
-        + [("tags/tea/p", #""alice""#), ("mentions/nick/alice~p", #"{"key":"p","post":"p"}"#)],
-      [("seen/bob/before", #"{".sv":"timestamp"}"#), ("seen/bob/marks", "null")],
-    ]
-  }()
+  private static let updates = (tables["The updates that a blog writes"] ?? [])
+    .split(separator: "").map { $0.map { change($0) } }
 
-  private static let swaps = [
-    "null", "true", "false", "0", "1", "2", "5", "-1", #""x""#, #"{"carol":true}"#, #"{"x":1}"#,
-    #"{".sv":{"increment":1}}"#, #"{".sv":{"increment":2}}"#, #"{".sv":{"increment":-1}}"#,
-  ]
+  private static let swaps = table("What stands in place of a part of an update")
 
   /// Replacements of keys and people throughout an update.
-  private static let renamings: [(String, String)] = {
-    let parent = #""parent":"c""#
-    let replacements: [(String, [String])] = [
-      (newPost, ["zzzz", lateKey, oldKey, gonePost]),
-      (newComment, ["zzzz", lateKey, oldKey, goneComment]),
-      (parent, ["gone", "r", "d", newComment].map { parent.replacing("c\"", with: $0 + "\"") }),
-      ("carol~1", ["bob~1", "carol~1~1", "carol~11", "carol1", newComment]),
-      ("replies/bob", ["replies/alice"]), ("deleted/s/s", ["deleted/p/p"]),
-      ("deleted/p/c", ["deleted/p/d"]),
-    ]
-    return replacements.flatMap { old, all in all.map { (old, $0) } }
-  }()
+  private static let renamings = table("Keys and people throughout an update")
+    .flatMap { line in
+      let parts = line.components(separatedBy: " → ")
+      return parts[1].components(separatedBy: " ").map { (parts[0], $0) }
+    }
 
-  private static let additions: [(String, String)] = [
-    ("posts/s/stars/carol", "null"), ("posts/p/stars/dave", "true"), ("posts/p/starCount", "5"),
-    ("posts/p/title", #""Defaced""#), ("posts/p/.priority", "1"), ("posts/p/title/.priority", "1"),
-    ("users/alice/username", #""Other""#), ("user-posts/alice/p/body", #""Defaced""#),
-    ("posts/s", "null"), ("user-posts/alice/s/stars/carol", "null"),
-    ("deleted/p/p", #""alice""#), ("deleted/\(gonePost)/\(gonePost)", "null"),
-    ("deleted/p/\(goneComment)", "null"),
-  ]
+  private static let additions = table("What is added to an update").map { change($0) }
 
   /// The whole post as others see it, with other stars and another count, at one path or both.
   private static let replacements: [[(String, String)]] = {

@@ -58,7 +58,7 @@ struct Conversation: Sendable, CustomTestStringConvertible {
       at: folder,
       includingPropertiesForKeys: nil
     )
-    return (all ?? []).sorted { $0.path < $1.path }
+    return (all ?? []).filter { $0.pathExtension == "txt" }.sorted { $0.path < $1.path }
   }()
 
   static let all: [Conversation] = files.flatMap { conversations(of: $0) }
@@ -82,7 +82,7 @@ struct Conversation: Sendable, CustomTestStringConvertible {
   }
 
   /// Expands repetitions in double braces: `{{ab*3}}` is ababab.
-  private static func expanded(_ line: String) -> String {
+  static func expanded(_ line: String) -> String {
     line.replacing(/\{\{(.*?)\*(\d+)\}\}/) { match in
       String(repeating: String(match.1), count: Int(match.2) ?? 0)
     }
