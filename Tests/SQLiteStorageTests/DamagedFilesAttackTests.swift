@@ -34,15 +34,13 @@ struct DamagedFilesAttackTests {
         try store.commit(batch)
         ends.append(model.revision)
       }
-      image = try TemporaryDirectory()
-      try image.copyFiles(of: directory.store)
+      image = try TemporaryDirectory(filesOf: directory.store)
       self.model = model
       try store.close()
     }
 
     func copy() throws -> TemporaryDirectory {
-      let copy = try TemporaryDirectory()
-      try copy.copyFiles(of: image.store)
+      let copy = try TemporaryDirectory(filesOf: image.store)
       return copy
     }
   }
@@ -153,8 +151,7 @@ struct DamagedFilesAttackTests {
       var model = StoreModel(seed: 4)
       let store = try SQLiteTreeStore(directory: directory.store, now: 0)
       for _ in 0..<6 { try store.commit(model.nextBatch()) }
-      let before = try TemporaryDirectory()
-      try before.copyFiles(of: directory.store)
+      let before = try TemporaryDirectory(filesOf: directory.store)
       let acknowledged = model
       var batch = model.nextBatch()
       if isLong {
@@ -166,8 +163,7 @@ struct DamagedFilesAttackTests {
       let length = try #require(bytes(before.database + "-wal")).count
       try store.close()
       for round in 0..<40 {
-        let image = try TemporaryDirectory()
-        try image.copyFiles(of: before.store)
+        let image = try TemporaryDirectory(filesOf: before.store)
         // Of each sector that was being written, the disk has the new content or zeros.
         var torn = Array(wal.prefix(Int.random(in: length...wal.count, using: &random)))
         if round % 2 == 0 {
@@ -225,11 +221,9 @@ struct DamagedFilesAttackTests {
     var batch = CommitBatch(commits: [])
     batch.rules = "{\"rules\": {}}"
     try store.commit(batch)
-    let image = try TemporaryDirectory()
-    try image.copyFiles(of: directory.store)
+    let image = try TemporaryDirectory(filesOf: directory.store)
     try store.close()
-    let whole = try TemporaryDirectory()
-    try whole.copyFiles(of: image.store)
+    let whole = try TemporaryDirectory(filesOf: image.store)
     try SQLiteTreeStore(directory: whole.store, now: 0).close()
     unlink(image.database + "-wal")
     expectRefusal(image, says: "1 changes to the rules")

@@ -7,6 +7,14 @@ import Testing
 
 @Suite("Accounts on a failing disk")
 struct FaultyAccountsTests {
+  private let directory: TemporaryDirectory
+  private let disk: FaultyDisk
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    disk = FaultyDisk(directory: directory.store)
+  }
+
   private func account(_ number: Int, nameLength: Int = 0) -> Account {
     var account = Account(database: "hearth", uid: "u\(100 + number)", created: 1_000)
     account.email = EmailAddress("u\(number)@example.com")
@@ -99,8 +107,6 @@ struct FaultyAccountsTests {
     "After a disk failure nothing more is written; a reopened store has all of a change or none"
   )
   func finished() throws {
-    let directory = try TemporaryDirectory()
-    let disk = FaultyDisk(directory: directory.store)
     let store = try SQLiteIdentityStore(directory: directory.store)
     try store.apply([.save(account(1))])
     disk.fail(DiskFault(.sync, at: 1, times: 1))
@@ -123,7 +129,6 @@ struct FaultyAccountsTests {
 
   @Test("A duplicate email address is refused, and later changes succeed")
   func refused() throws {
-    let directory = try TemporaryDirectory()
     let store = try SQLiteIdentityStore(directory: directory.store)
     try store.apply([.save(account(1))])
     #expect(throws: StoreError.self) {
@@ -144,8 +149,6 @@ struct FaultyAccountsTests {
   )
   func powerLoss(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
-    let directory = try TemporaryDirectory()
-    let disk = FaultyDisk(directory: directory.store)
     disk.expectPowerLoss()
     var store = try SQLiteIdentityStore(directory: directory.store)
     var acknowledged: [Account] = []

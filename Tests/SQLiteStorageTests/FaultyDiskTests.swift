@@ -24,6 +24,14 @@ struct FaultyDiskTests {
   /// The operations of the traffic below, each of which fails in one round.
   private static let rounds = 40
 
+  private let directory: TemporaryDirectory
+  private let disk: FaultyDisk
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    disk = FaultyDisk(directory: directory.store)
+  }
+
   /// Checks the store as a killed process would leave it at this point.
   ///
   /// It contains what was acknowledged, nothing that was refused, and all or nothing of a batch of
@@ -33,8 +41,7 @@ struct FaultyDiskTests {
     _ model: StoreModel,
     unknown: StoreModel? = nil
   ) throws {
-    let image = try TemporaryDirectory()
-    try image.copyFiles(of: directory.store)
+    let image = try TemporaryDirectory(filesOf: directory.store)
     let store = try SQLiteTreeStore(directory: image.store, now: 0)
     let tree = try store.load()
     check(tree, unknown?.revision == tree.revision ? unknown ?? model : model)
@@ -145,8 +152,7 @@ struct FaultyDiskTests {
       if round % 2 == 0 {
         let store = try SQLiteTreeStore(directory: directory.store, now: 0)
         for _ in 0..<6 { try store.commit(model.nextBatch()) }
-        let image = try TemporaryDirectory()
-        try image.copyFiles(of: directory.store)
+        let image = try TemporaryDirectory(filesOf: directory.store)
         try store.close()
         // The state in which a killed process leaves it: with everything in the log.
         try directory.copyFiles(of: image.store)
@@ -238,8 +244,6 @@ struct FaultyDiskTests {
   )
   func powerLoss(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
-    let directory = try TemporaryDirectory()
-    let disk = FaultyDisk(directory: directory.store)
     disk.expectPowerLoss()
     var model = StoreModel(seed: seed)
     var store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -280,8 +284,6 @@ struct FaultyDiskTests {
 
   @Test("reports a full disk and resumes by itself once there is space")
   func space() throws {
-    let directory = try TemporaryDirectory()
-    let disk = FaultyDisk(directory: directory.store)
     var model = StoreModel(seed: 1)
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     try store.commit(model.nextBatch())
@@ -312,8 +314,6 @@ struct FaultyDiskTests {
     let operations = counter.operationCount - opening
     try unfolded.close()
 
-    let directory = try TemporaryDirectory()
-    let disk = FaultyDisk(directory: directory.store)
     var model = StoreModel(seed: 1)
     var options = StoreOptions()
     options.foldBatches = 3
@@ -363,8 +363,6 @@ struct FaultyDiskTests {
   )
   func powerLossAfterRestart(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
-    let directory = try TemporaryDirectory()
-    let disk = FaultyDisk(directory: directory.store)
     disk.expectPowerLoss()
     var model = StoreModel(seed: seed)
     let first = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -388,25 +386,22 @@ struct FaultyDiskTests {
     try second.close()
   }
 
-  /// What a process leaves that is killed after a commit.
-  private func killedStore() throws -> (directory: TemporaryDirectory, model: StoreModel) {
+  /// Leaves the files of a process that is killed after a commit.
+  private func killedStore() throws -> StoreModel {
     let killed = try TemporaryDirectory()
     var model = StoreModel(seed: 1)
     let store = try SQLiteTreeStore(directory: killed.store, now: 0)
     try store.commit(model.nextBatch())
-    let directory = try TemporaryDirectory()
     try directory.copyFiles(of: killed.store)
     try store.close()
-    return (directory, model)
+    return model
   }
 
   @Test(
     "is readable while there is no space to copy a killed process's log, and writable afterwards"
   )
   func logOfEarlierProcess() throws {
-    let (directory, left) = try killedStore()
-    var model = left
-    let disk = FaultyDisk(directory: directory.store)
+    var model = try killedStore()
     disk.fail(DiskFault(.full, at: 1, times: .max))
     let second = try SQLiteTreeStore(directory: directory.store, now: 0)
     check(try second.load(), model)
@@ -421,9 +416,7 @@ struct FaultyDiskTests {
 
   @Test("does not open while the disk cannot persist a killed process's log")
   func brokenLogOfEarlierProcess() throws {
-    let (directory, left) = try killedStore()
-    var model = left
-    let disk = FaultyDisk(directory: directory.store)
+    var model = try killedStore()
     disk.fail(DiskFault(.sync, at: 1, times: .max))
     let error = #expect(throws: StoreError.self) {
       try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -435,8 +428,7 @@ struct FaultyDiskTests {
 
   @Test("refuses commits while another process reads a killed process's log")
   func readLogOfEarlierProcess() throws {
-    let (directory, left) = try killedStore()
-    var model = left
+    var model = try killedStore()
     var configuration = Configuration()
     configuration.allowsUnsafeTransactions = true
     let reader = try DatabaseQueue(path: directory.database, configuration: configuration)
@@ -455,8 +447,6 @@ struct FaultyDiskTests {
 
   @Test("folds nothing twice after a failed fold and a reopening")
   func foldingOnce() throws {
-    let directory = try TemporaryDirectory()
-    let disk = FaultyDisk(directory: directory.store)
     let first = try SQLiteTreeStore(directory: directory.store, now: 0)
     try first.commit(1, Change("b", to: .integer(1)))
     disk.breakOpenFiles()
@@ -475,8 +465,6 @@ struct FaultyDiskTests {
 
   @Test("reports a failed final fold on closing and loses nothing")
   func closing() throws {
-    let directory = try TemporaryDirectory()
-    let disk = FaultyDisk(directory: directory.store)
     var model = StoreModel(seed: 1)
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     try store.commit(model.nextBatch())
@@ -498,8 +486,7 @@ struct FaultyDiskTests {
       var failure: StoreError?
       do { _ = try importNumber(2, into: store) } catch { failure = error as? StoreError }
       #expect(try store.load().root == .integer(failure == nil ? 2 : 1))
-      let image = try TemporaryDirectory()
-      try image.copyFiles(of: directory.store)
+      let image = try TemporaryDirectory(filesOf: directory.store)
       let left = try StoreFile(at: image.store).load().root
       switch failure?.kind {
       case nil: #expect(left == .integer(2))

@@ -41,17 +41,12 @@ struct ForeignLogAttackTests {
 
     /// Opens what is left of the killed server.
     func expectWhole(_ note: String = "") throws {
-      let copy = try TemporaryDirectory()
-      try copy.copyFiles(of: directory.store)
+      let copy = try TemporaryDirectory(filesOf: directory.store)
       #expect(try StoreFile(at: copy.store).check().faults == [], "\(note)")
       let store = try SQLiteTreeStore(directory: copy.store, now: 0)
       #expect(exactText(try store.load().root) == exactText(model.root), "\(note)")
       try store.close()
     }
-  }
-
-  private func bytes(_ path: String) -> [UInt8]? {
-    FileManager.default.contents(atPath: path).map { [UInt8]($0) }
   }
 
   /// Expects every way to use a store to be refused without a change, and the file to be usable
@@ -99,8 +94,7 @@ struct ForeignLogAttackTests {
       + other.backups.map { ("backup of another", $0) } + other.atRest.map { ("another file", $0) }
     for keepsMark in [true, false] {
       for (index, file) in files.enumerated() {
-        let image = try TemporaryDirectory()
-        try image.copyFiles(of: past.directory.store)
+        let image = try TemporaryDirectory(filesOf: past.directory.store)
         if !keepsMark { unlink(image.database + "-mark") }
         try expectForeign(image, file.1, "\(file.0) \(index)")
       }
@@ -112,8 +106,7 @@ struct ForeignLogAttackTests {
     for runs in 1...3 {
       let (past, later) = (try Past(seed: 8, runs: runs), try Past(seed: 8, runs: 4))
       // Each run names its logs anew, so even the same writes do not make the same database.
-      let image = try TemporaryDirectory()
-      try image.copyFiles(of: past.directory.store)
+      let image = try TemporaryDirectory(filesOf: past.directory.store)
       let log = try #require(bytes(later.directory.database + "-wal"))
       try Data(log).write(to: URL(fileURLWithPath: image.database + "-wal"))
       try expectForeign(image, try image.databaseBytes(), "\(runs)")
@@ -133,11 +126,9 @@ struct ForeignLogAttackTests {
     let base = try living.databaseBytes()
     let second = try SQLiteTreeStore(directory: living.store, now: 0)
     for _ in 0..<5 { try second.commit(model.nextBatch()) }
-    let past = try TemporaryDirectory()
-    try past.copyFiles(of: living.store)
+    let past = try TemporaryDirectory(filesOf: living.store)
     try second.close()
-    let image = try TemporaryDirectory()
-    try image.copyFiles(of: past.store)
+    let image = try TemporaryDirectory(filesOf: past.store)
     try image.writeDatabase(base)
     try Data([UInt8](repeating: 9, count: 32_768))
       .write(to: URL(fileURLWithPath: image.database + "-shm"))
@@ -157,15 +148,9 @@ struct ForeignLogAttackTests {
   func earlierVersion() throws {
     let past = try Past(seed: 6)
     // An earlier version knows no identity: its log has other names for the table.
-    let unnamed = try TemporaryDirectory()
-    try unnamed.copyFiles(of: past.directory.store)
-    for suffix in ["", "-wal"] {
-      let path = unnamed.database + suffix
-      if suffix == "-wal" { unlink(path) }
-    }
-    let queue = try DatabaseQueue(path: unnamed.database)
-    try queue.write { try $0.execute(sql: "DROP TABLE IF EXISTS log_identity") }
-    try queue.close()
+    let unnamed = try TemporaryDirectory(filesOf: past.directory.store)
+    unlink(unnamed.database + "-wal")
+    try unnamed.execute("DROP TABLE IF EXISTS log_identity")
     unlink(unnamed.database + "-mark")
     let writer = try StoreSchema.openWriter(
       path: unnamed.database,
@@ -177,8 +162,7 @@ struct ForeignLogAttackTests {
       let commit = Commit(revision: revision, timestamp: 0, changes: [])
       try LogTable(database).append(BatchCoding.encode([commit]), revision: revision)
     }
-    let image = try TemporaryDirectory()
-    try image.copyFiles(of: unnamed.store)
+    let image = try TemporaryDirectory(filesOf: unnamed.store)
     try writer.close()
     #expect(try WriteAheadLog(of: image.database) != nil)
     #expect(LogIdentity.ofFile(image.database) == .name(nil))

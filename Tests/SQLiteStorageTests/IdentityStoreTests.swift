@@ -7,10 +7,16 @@ import Testing
 /// Behaviour common to all stores of accounts is tested by `IdentityContractTests`.
 @Suite("SQLiteIdentityStore", .timeLimit(.minutes(1)))
 struct IdentityStoreTests {
+  private let directory: TemporaryDirectory
+  private let path: String
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    path = directory.file("identities")
+  }
+
   @Test("The directory and its files are accessible only to their owner")
   func modes() throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.file("identities")
     let store = try SQLiteIdentityStore(directory: path)
     try store.apply([.save(Account(database: "hearth", uid: "u1", created: 1_000))])
     try store.setSecret(.keys, to: .object(("a", .integer(1))))
@@ -31,8 +37,6 @@ struct IdentityStoreTests {
     [0o040, 0o004] as [mode_t]
   )
   func readableByOthers(name: String, bits: mode_t) throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.file("identities")
     let store = try SQLiteIdentityStore(directory: path)
     try store.setSecret(.keys, to: .object(("a", .integer(1))))
     try store.close()
@@ -47,8 +51,6 @@ struct IdentityStoreTests {
 
   @Test("A secret is replaced atomically, and a symbolic link in its place is not followed")
   func secrets() throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.file("identities")
     let store = try SQLiteIdentityStore(directory: path)
     #expect(try store.secret(.customTokenKey) == nil)
     for value in [1, 2] as [Int64] {
@@ -65,8 +67,6 @@ struct IdentityStoreTests {
 
   @Test("Only one process can open the accounts, and other kinds of files are refused")
   func opening() throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.file("identities")
     let store = try SQLiteIdentityStore(directory: path)
     #expect(throws: StoreError.self) { try SQLiteIdentityStore(directory: path) }
     try store.close()

@@ -8,6 +8,14 @@ import Testing
 
 @Suite("Store export and import")
 struct ImportExportTests {
+  private let directory: TemporaryDirectory
+  private let store: SQLiteTreeStore
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    store = try SQLiteTreeStore(directory: directory.store, now: 0)
+  }
+
   private func text(_ directory: TemporaryDirectory, _ layout: ExportLayout) throws -> String {
     var text = ""
     try StoreFile(at: directory.store).export(layout) { text += $0 }
@@ -52,10 +60,8 @@ struct ImportExportTests {
     arguments: 1...8 as ClosedRange<UInt64>
   )
   func roundTrip(seed: UInt64) throws {
-    let directory = try TemporaryDirectory()
     var model = StoreModel(seed: seed)
     var random = SplitMix64(seed: seed)
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     for _ in 0..<25 {
       try store.commit(model.nextBatch())
       if Int.random(in: 0..<4, using: &random) == 0 { try store.fold() }
@@ -85,10 +91,8 @@ struct ImportExportTests {
     arguments: 1...40 as ClosedRange<UInt64>
   )
   func merging(seed: UInt64) throws {
-    let directory = try TemporaryDirectory()
     var model = StoreModel(seed: seed)
     var other = StoreModel(seed: seed + 1_000)
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     for _ in 0..<12 { try store.commit(model.nextBatch()) }
     for _ in 0..<8 { _ = other.nextBatch() }
     for round in 0..<3 {
@@ -146,12 +150,6 @@ struct ImportExportTests {
 
   @Test("take no longer for entries next to a long value")
   func longValue() throws {
-    // The time of this thread, which does not depend on what else the machine does.
-    func processorTime() -> Duration {
-      var time = timespec()
-      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-      return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    }
     func steps(length: Int) throws -> Duration {
       let long = String(repeating: "x", count: length)
       var text = "{\"posts\":{\"z\":\"\(long)\""
@@ -175,8 +173,6 @@ struct ImportExportTests {
 
   @Test("replace earlier commits, including those not yet folded")
   func unfolded() throws {
-    let directory = try TemporaryDirectory()
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     // This many are handed over at once.
     let changes = (0..<5_000).map { Change(Path(wire: "a/\($0)"), to: .integer(1)) }
     try store.commit(1, changes)
@@ -190,8 +186,6 @@ struct ImportExportTests {
 
   @Test("leave no priority on a node that has become empty")
   func emptied() throws {
-    let directory = try TemporaryDirectory()
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let long = String(repeating: "x", count: 900)
     var json = tokenizer(#"{"p":{"a":"\#(long)",".priority":1},"q":1}"#)
     _ = try store.importTree(&json, mode: .replacing)
@@ -205,8 +199,6 @@ struct ImportExportTests {
 
   @Test("read arrays and special members, after a byte order mark")
   func arrays() throws {
-    let directory = try TemporaryDirectory()
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let text = #"{"a":[null,"x",[1,{"b":2}]],"c":{".value":3,".priority":4}}"#
     var json = tokenizer("\u{FEFF}" + text)
     _ = try store.importTree(&json, mode: .replacing)
@@ -225,9 +217,7 @@ struct ImportExportTests {
     ]
   )
   func refusals(text: String) throws {
-    let directory = try TemporaryDirectory()
     var model = StoreModel(seed: 4)
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     for _ in 0..<10 { try store.commit(model.nextBatch()) }
     for mode in [ImportMode.replacing, .merging(below: { $0.count < 2 })] {
       let long = String(repeating: "x", count: 50_000)
@@ -244,8 +234,6 @@ struct ImportExportTests {
 
   @Test("merge nothing but an object", arguments: ["[1]", "1", "null"])
   func notAnObject(text: String) throws {
-    let directory = try TemporaryDirectory()
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     try store.commit(1, Change("a", to: .integer(1)))
     var json = tokenizer(text)
     #expect(throws: ImportError.self) {
@@ -257,8 +245,6 @@ struct ImportExportTests {
 
   @Test("yield and accept null for an empty store")
   func empty() throws {
-    let directory = try TemporaryDirectory()
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     #expect(try text(directory, .lines) == "null\n")
     var json = tokenizer("null")
     _ = try store.importTree(&json, mode: .replacing)
@@ -273,8 +259,6 @@ struct ImportExportTests {
 
   @Test("write conventional line breaks and indentation")
   func layout() throws {
-    let directory = try TemporaryDirectory()
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let text = #"{"a":{"b":1,".priority":2},"c":{".value":"x",".priority":3}}"#
     var json = tokenizer(text)
     _ = try store.importTree(&json, mode: .replacing)
@@ -298,8 +282,6 @@ struct ImportExportTests {
 
   @Test("see one consistent snapshot while commits continue")
   func consistency() throws {
-    let directory = try TemporaryDirectory()
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let end = DispatchSemaphore(value: 0)
     Thread.detachNewThread {
       for number in 1...400 as ClosedRange<Int64> {
@@ -325,8 +307,6 @@ struct ImportExportTests {
 
   @Test("next to long values, old or new, change the store as they would change the tree")
   func longValues() throws {
-    let directory = try TemporaryDirectory()
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let long = String(repeating: "long ", count: 8_000)
     var members = (0..<40).map { JSONMember("k\($0)", .string("\($0)" + long)) }
     members += (0..<40).map { JSONMember("s\($0)", .string("short")) }

@@ -10,8 +10,14 @@ import Testing
 
 @Suite("SQLiteTreeStore")
 struct SQLiteTreeStoreTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
   /// Checks that the rows of the node table distinguish packed rows from branch rows as documented.
-  private func checkRows(_ directory: TemporaryDirectory) throws {
+  private func checkRows() throws {
     let reader = try StoreSchema.openReader(path: directory.database)
     defer { try? reader.close() }
     let rows = try reader.read { try Row.fetchAll($0, sql: "SELECT path, value FROM nodes") }
@@ -31,7 +37,6 @@ struct SQLiteTreeStoreTests {
     arguments: 1...8 as ClosedRange<UInt64>
   )
   func model(seed: UInt64) throws {
-    let directory = try TemporaryDirectory()
     var options = StoreOptions()
     options.foldChangesPerTurn = Int(seed % 3) * 4 + 1
     if seed % 2 == 0 { options.foldBatches = 3 }
@@ -43,10 +48,10 @@ struct SQLiteTreeStoreTests {
       switch Int.random(in: 0..<8, using: &random) {
       case 0:
         try store.fold()
-        if options.foldBatches > 3 { try checkRows(directory) }
+        if options.foldBatches > 3 { try checkRows() }
       case 1:
         try store.close()
-        try checkRows(directory)
+        try checkRows()
         store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
         check(try store.load(), model)
       case 2: check(try store.load(), model)
@@ -59,7 +64,6 @@ struct SQLiteTreeStoreTests {
 
   @Test("commits small batches quickly and declines those that may take long")
   func quick() throws {
-    let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     func batch(_ revision: Int64, _ node: Node, times: Int = 1) -> CommitBatch {
       CommitBatch(commits: [
@@ -85,7 +89,6 @@ struct SQLiteTreeStoreTests {
 
   @Test("declines quick commits while the log is being folded")
   func quickWhileFolding() throws {
-    let directory = try TemporaryDirectory()
     var options = StoreOptions()
     options.foldChangesPerTurn = 1
     let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
@@ -106,7 +109,6 @@ struct SQLiteTreeStoreTests {
 
   @Test("removes a subtree but no sibling with the same prefix")
   func neighbours() throws {
-    let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let names = ["a", "a-b", "a.b", "a0", "a b", "aa", "A"]
     let long = Node.string(String(repeating: "x", count: 600))
@@ -129,7 +131,6 @@ struct SQLiteTreeStoreTests {
 
   @Test("folds in the background during commits and keeps the write-ahead log short")
   func background() throws {
-    let directory = try TemporaryDirectory()
     var options = StoreOptions()
     options.foldBatches = 20
     options.foldChangesPerTurn = 2
@@ -148,7 +149,6 @@ struct SQLiteTreeStoreTests {
 
   @Test("refuses data it could not return and stores nothing of the batch")
   func impossible() throws {
-    let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let nodes: [Change] = [
       Change("a", to: .leaf(.deferred(.timestamp))),
@@ -168,7 +168,6 @@ struct SQLiteTreeStoreTests {
 
   @Test("stores ledger entries exactly, even without a commit")
   func ledger() throws {
-    let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let entries = [
       LedgerEntry(owner: .administrator, client: "x", upTo: 1, lastSeen: 3),
@@ -193,7 +192,6 @@ struct SQLiteTreeStoreTests {
 
   @Test("drops clients unseen for thirty days when it opens")
   func ledgerAge() throws {
-    let directory = try TemporaryDirectory()
     let day: Int64 = 86_400_000
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let entries = [
@@ -209,7 +207,6 @@ struct SQLiteTreeStoreTests {
 
   @Test("refuses a batch when space runs out, keeps its data and continues afterwards")
   func full() throws {
-    let directory = try TemporaryDirectory()
     var options = StoreOptions()
     options.pageLimit = 60
     let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
@@ -232,7 +229,6 @@ struct SQLiteTreeStoreTests {
 
   @Test("refuses to load, commit or fold once closed")
   func closed() throws {
-    let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     try store.close()
     try store.close()

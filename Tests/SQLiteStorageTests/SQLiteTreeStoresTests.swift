@@ -31,15 +31,6 @@ struct SQLiteTreeStoresTests {
     #expect(!FileManager.default.fileExists(atPath: directory.file("data")))
   }
 
-  @Test("creates a database once and lists those that exist")
-  func create() throws {
-    for name in ["other", "hearth", "a-1"] {
-      #expect(try stores.create(name))
-      #expect(try !stores.create(name))
-    }
-    #expect(try stores.names() == ["a-1", "hearth", "other"])
-  }
-
   @Test("keeps databases apart, with the main one in its original place")
   func isolation() throws {
     _ = try stores.create("hearth")
@@ -54,9 +45,9 @@ struct SQLiteTreeStoresTests {
 
   @Test("names the store in its load events, so that several can load at once")
   func events() throws {
-    let events = Events()
+    let events = Record<String>()
     var options = StoreOptions()
-    options.report = { events.add($0) }
+    options.report = { events.append(text($0)) }
     let stores = SQLiteTreeStores(directory: directory.file("data"), options: options) { 1 }
     for name in ["a", "b"] { _ = try stores.create(name) }
     let (first, second) = (try #require(try stores.open("a")), try #require(try stores.open("b")))
@@ -64,25 +55,25 @@ struct SQLiteTreeStoresTests {
     let expected = ["a", "b"].flatMap { name in
       ["loading \(stores.directory(of: name))", "loaded \(stores.directory(of: name))"]
     }
-    #expect(events.texts == expected)
+    #expect(events.elements == expected)
     try first.close()
     try second.close()
   }
 
   @Test("retries opening its mark with later commits and reports the recovery")
   func lateMark() throws {
-    let (events, file) = (Events(), directory.file("database.sqlite"))
+    let (events, file) = (Record<String>(), directory.file("database.sqlite"))
     let path = CompanionFile.mark(of: file)
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
-    let mark = StoreMark(beside: file, at: .init(commit: 3)) { events.add($0) }
+    let mark = StoreMark(beside: file, at: .init(commit: 3)) { events.append(text($0)) }
     mark.note(4)
-    #expect(events.texts.count == 1, "a failure is told once")
-    #expect(events.texts.first?.contains(path) == true)
+    #expect(events.elements.count == 1, "a failure is told once")
+    #expect(events.elements.first?.contains(path) == true)
     mark.synchronize()
     try FileManager.default.removeItem(atPath: path)
     mark.note(5)
     mark.note(6)
-    #expect(events.texts.dropFirst() == ["recovered"])
+    #expect(events.elements.dropFirst() == ["recovered"])
     mark.synchronize()
     #expect(try HighWaterMark.read(path) == .position(.init(commit: 6)))
   }
@@ -123,23 +114,13 @@ struct SQLiteTreeStoresTests {
   }
 }
 
-/// The events that stores report, from any thread.
-private final class Events: @unchecked Sendable {
-  // Safety: the only property is used under `lock`.
-  private let lock = NSLock()
-  private var added: [String] = []
-
-  var texts: [String] { lock.withLock { added } }
-
-  func add(_ event: StoreEvent) {
-    let text =
-      switch event {
-      case .loading(let directory, _): "loading \(directory)"
-      case .loaded(let directory, _): "loaded \(directory)"
-      case .foldFailed(let error), .markFailed(let error): "failed \(error)"
-      case .madePrivate(let directory): "made \(directory) private"
-      case .foldedAgain, .markedAgain: "recovered"
-      }
-    lock.withLock { added.append(text) }
+/// Describes an event that a store has reported.
+private func text(_ event: StoreEvent) -> String {
+  switch event {
+  case .loading(let directory, _): "loading \(directory)"
+  case .loaded(let directory, _): "loaded \(directory)"
+  case .foldFailed(let error), .markFailed(let error): "failed \(error)"
+  case .madePrivate(let directory): "made \(directory) private"
+  case .foldedAgain, .markedAgain: "recovered"
   }
 }

@@ -8,16 +8,21 @@ import Testing
 
 @Suite("A backup")
 struct StoreBackupTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
   /// Creates an empty destination for a copy, in a directory that is used as a store afterwards.
   private func place() throws -> TemporaryDirectory {
-    let directory = try TemporaryDirectory()
-    try directory.writeDatabase([])
-    return directory
+    let place = try TemporaryDirectory()
+    try place.writeDatabase([])
+    return place
   }
 
   @Test("is a consistent snapshot of the store while commits continue")
   func online() throws {
-    let directory = try TemporaryDirectory()
     var options = StoreOptions()
     options.foldBatches = 20
     let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
@@ -52,7 +57,6 @@ struct StoreBackupTests {
 
   @Test("of an idle store equals the store")
   func atRest() throws {
-    let directory = try TemporaryDirectory()
     var model = StoreModel(seed: 2)
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     for _ in 0..<20 { try store.commit(model.nextBatch()) }
@@ -69,7 +73,6 @@ struct StoreBackupTests {
 
   @Test("of a damaged or missing store is refused")
   func damaged() throws {
-    let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let change = Change("a", to: .string("unmistakable"))
     try store.commit(1, change)
@@ -86,7 +89,6 @@ struct StoreBackupTests {
 
   @Test("reports all damage when checked, without changing anything")
   func check() throws {
-    let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let changes = (0..<10).map {
       Change(

@@ -9,6 +9,12 @@ import Testing
 
 @Suite("A store after a crash")
 struct StoreCrashTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
   private func load(_ directory: TemporaryDirectory) throws -> StoredTree {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     defer { try? store.close() }
@@ -28,7 +34,6 @@ struct StoreCrashTests {
     arguments: 1...4 as ClosedRange<UInt64>
   )
   func kill(seed: UInt64) async throws {
-    let directory = try TemporaryDirectory()
     let path = directory.store
     let log = directory.path + "/acknowledged"
     await #expect(processExitsWith: .signal(SIGKILL)) {
@@ -63,27 +68,11 @@ struct StoreCrashTests {
     #expect(Set(tree.ledger.map(\.upTo)) == Set(model.ledger.values.map(\.upTo)))
   }
 
-  @Test("has every commit acknowledged before its files were copied")
-  func copies() throws {
-    let directory = try TemporaryDirectory()
-    var model = StoreModel(seed: 5)
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    for round in 0..<40 {
-      try store.commit(model.nextBatch())
-      guard round % 4 == 0 else { continue }
-      let copy = try TemporaryDirectory()
-      try copy.copyFiles(of: directory.store)
-      check(try load(copy), model)
-    }
-    try store.close()
-  }
-
   @Test(
     "has whole batches up to some point when the end of the write-ahead log is cut off",
     arguments: 1...3 as ClosedRange<UInt64>
   )
   func tornTail(seed: UInt64) throws {
-    let directory = try TemporaryDirectory()
     var model = StoreModel(seed: seed)
     var random = SplitMix64(seed: seed)
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -93,13 +82,11 @@ struct StoreCrashTests {
       try store.commit(model.nextBatch())
       ends.insert(model.revision)
     }
-    let image = try TemporaryDirectory()
-    try image.copyFiles(of: directory.store)
+    let image = try TemporaryDirectory(filesOf: directory.store)
     let wal = try #require(FileManager.default.contents(atPath: image.database + "-wal"))
     try store.close()
     for _ in 0..<25 {
-      let copy = try TemporaryDirectory()
-      try copy.copyFiles(of: image.store)
+      let copy = try TemporaryDirectory(filesOf: image.store)
       var torn = wal.prefix(Int.random(in: 0...wal.count, using: &random))
       if Bool.random(using: &random), !torn.isEmpty {
         let position = Int.random(in: max(0, torn.count - 2_000)..<torn.count, using: &random)
@@ -116,7 +103,7 @@ struct StoreCrashTests {
 
   @Test("reports damaged pages and never returns wrong data for them")
   func damagedPages() throws {
-    let (directory, model) = try largeStore(seed: 8)
+    let model = try largeStore(seed: 8)
     let bytes = try directory.databaseBytes()
     var reports = 0
     for page in 0..<(bytes.count / 4_096) {
@@ -136,7 +123,7 @@ struct StoreCrashTests {
 
   @Test("never traps on corrupted bytes", arguments: 1...2 as ClosedRange<UInt64>)
   func changedBytes(seed: UInt64) throws {
-    let (directory, _) = try largeStore(seed: seed)
+    _ = try largeStore(seed: seed)
     let bytes = try directory.databaseBytes()
     var random = SplitMix64(seed: seed)
     for _ in 0..<60 {
@@ -157,15 +144,13 @@ struct StoreCrashTests {
 
   @Test("detects a changed byte in a value or a log row")
   func changedValue() throws {
-    let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let text = "unmistakable"
     let change = Change("a", to: .string(text))
     try store.commit(1, change)
     for name in ["log", "node"] {
       if name == "node" { try store.fold() }
-      let copy = try TemporaryDirectory()
-      try copy.copyFiles(of: directory.store)
+      let copy = try TemporaryDirectory(filesOf: directory.store)
       // Opened once, so that everything is in the database; the log stays as it is for a reader.
       let reader = try StoreSchema.openWriter(
         path: copy.database,
@@ -183,9 +168,23 @@ struct StoreCrashTests {
     try store.close()
   }
 
+  @Test("detects a changed character in the rules")
+  func changedRules() throws {
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let source = "{ \"rules\": { \".read\": true } } // é 🐵\n"
+    try store.commit(CommitBatch(commits: [], rules: source))
+    try store.close()
+    try directory.damage(".read\": true")
+    let error = #expect(throws: StoreError.self) {
+      try StoreFile(at: directory.store).load()
+    }
+    #expect(error?.kind == .damaged)
+    #expect(error?.description.contains("rules") == true)
+    #expect(try StoreFile(at: directory.store).check().faults.count == 1)
+  }
+
   @Test("detects a log row with extra data after its commits")
   func longRow() throws {
-    let directory = try TemporaryDirectory()
     try SQLiteTreeStore(directory: directory.store, now: 0).close()
     let commit = Commit(revision: 1, timestamp: 0, changes: [Change("a", to: .integer(1))])
     var writer = BinaryWriter()
@@ -205,12 +204,11 @@ struct StoreCrashTests {
     #expect(error?.description.contains("wrong length") == true)
   }
 
-  private func largeStore(seed: UInt64) throws -> (TemporaryDirectory, StoreModel) {
-    let directory = try TemporaryDirectory()
+  private func largeStore(seed: UInt64) throws -> StoreModel {
     var model = StoreModel(seed: seed)
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     for _ in 0..<40 { try store.commit(model.nextBatch()) }
     try store.close()
-    return (directory, model)
+    return model
   }
 }

@@ -1,7 +1,6 @@
 import Dispatch
 import FaultyStorage
 import GRDB
-import Glibc
 import RealtimeCore
 import StoreTestSupport
 import TestSupport
@@ -11,9 +10,14 @@ import Testing
 
 @Suite("A fold")
 struct StoreFoldTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
   private func progress(_ directory: TemporaryDirectory) throws -> FoldProgress? {
-    let path = directory.database
-    return try StoreFile(at: path).read { try FoldTable($0).progress() }
+    try StoreFile(at: directory.database).read { try FoldTable($0).progress() }
   }
 
   @Test("is resumed when the store is next opened, wherever it was interrupted")
@@ -34,8 +38,7 @@ struct StoreFoldTests {
       isDone = (try? store.fold()) != nil
       check(try store.load(), model)
 
-      let image = try TemporaryDirectory()
-      try image.copyFiles(of: directory.store)
+      let image = try TemporaryDirectory(filesOf: directory.store)
       check(try StoreFile(at: image.store).load(), model)
       #expect(try StoreFile(at: image.store).check().faults.isEmpty)
       if let progress = try progress(image), progress.revision < progress.target {
@@ -65,7 +68,6 @@ struct StoreFoldTests {
 
   @Test("resumes after its process ends midway, ahead of later commits")
   func commitsMeanwhile() throws {
-    let directory = try TemporaryDirectory()
     let disk = FaultyDisk(directory: directory.store)
     var options = StoreOptions()
     options.foldChangesPerTurn = 1
@@ -89,8 +91,7 @@ struct StoreFoldTests {
     #expect(unfinished.revision == 0 && unfinished.target == 30)
     #expect((1..<20).contains(unfinished.applied))
 
-    let image = try TemporaryDirectory()
-    try image.copyFiles(of: directory.store)
+    let image = try TemporaryDirectory(filesOf: directory.store)
     #expect(try StoreFile(at: image.store).load() == expected)
     let copy = try SQLiteTreeStore(directory: image.store, now: 0, options: options)
     #expect(try copy.load() == expected)
@@ -102,12 +103,6 @@ struct StoreFoldTests {
 
   @Test("takes no longer for changes beside a long value")
   func besideLongValue() throws {
-    // The time of this thread, which does not depend on what else the machine does.
-    func processorTime() -> Duration {
-      var time = timespec()
-      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-      return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-    }
     func time(length: Int) throws -> Duration {
       let directory = try TemporaryDirectory()
       let store = try SQLiteTreeStore(directory: directory.store, now: 0)
@@ -165,8 +160,7 @@ struct StoreFoldTests {
       disk.fail(at: number, .full, lasting: true)
       isDone = (try? store.fold()) != nil
       if !isDone { interruptions += 1 }
-      let image = try TemporaryDirectory()
-      try image.copyFiles(of: directory.store)
+      let image = try TemporaryDirectory(filesOf: directory.store)
       #expect(try StoreFile(at: image.store).load() == expected)
       #expect(try StoreFile(at: image.store).check().faults == [])
       let copy = try SQLiteTreeStore(directory: image.store, now: 0, options: options)
@@ -182,7 +176,6 @@ struct StoreFoldTests {
 
   @Test("applies no change twice after an interruption")
   func changesOnce() throws {
-    let directory = try TemporaryDirectory()
     let disk = FaultyDisk(directory: directory.store)
     var options = StoreOptions()
     options.foldChangesPerTurn = 1
@@ -211,7 +204,6 @@ struct StoreFoldTests {
 
   @Test("writes only the last change at each path")
   func coalescing() throws {
-    let directory = try TemporaryDirectory()
     let disk = FaultyDisk(directory: directory.store)
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     func operations(_ commits: ClosedRange<Int64>) throws -> Int {
@@ -233,7 +225,6 @@ struct StoreFoldTests {
 
   @Test("is complete, including changes handed over long before it began")
   func handedOver() throws {
-    let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     var expected = StoredTree()
     for round in 1...12 as ClosedRange<Int64> {
@@ -254,7 +245,6 @@ struct StoreFoldTests {
 
   @Test("is tried on opening and, if it fails, again after the usual number of commits")
   func retries() throws {
-    let directory = try TemporaryDirectory()
     try SQLiteTreeStore(directory: directory.store, now: 0).close()
     let queue = try DatabaseQueue(path: directory.database)
     try queue.write { try LogTable($0).append([1, 2, 3], revision: 1) }
@@ -288,7 +278,6 @@ struct StoreFoldTests {
 
   @Test("reads only the log present on opening, since later changes are handed over")
   func reading() throws {
-    let directory = try TemporaryDirectory()
     let path = directory.database
     try SQLiteTreeStore(directory: directory.store, now: 0).close()
     let queue = try StoreSchema.openWriter(path: path, synchronous: "NORMAL", expecting: 1)
@@ -314,7 +303,6 @@ struct StoreFoldTests {
 
   @Test("removes batches from the log a few at a time, oldest first")
   func removal() throws {
-    let directory = try TemporaryDirectory()
     let path = directory.database
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     for revision in 1...5 as ClosedRange<Int64> {

@@ -1,4 +1,3 @@
-import GRDB
 import RealtimeCore
 import StoreTestSupport
 import TestSupport
@@ -56,13 +55,10 @@ struct StoreMigrationTests {
     if lack == .rules {
       try store.commit(CommitBatch(commits: [], sessions: [SessionUpdate(session)]))
     }
-    let killed = try TemporaryDirectory()
-    try killed.copyFiles(of: living.store)
+    let killed = try TemporaryDirectory(filesOf: living.store)
     try store.close()
     let directory = lack == .interruptibleFolds ? killed : living
-    let queue = try DatabaseQueue(path: directory.database)
-    try queue.writeWithoutTransaction { try $0.execute(sql: lack.sql) }
-    try queue.close()
+    try directory.execute(lack.sql)
 
     let sessions = lack == .rules ? [session] : []
     if lack != .sessions { check(try StoreFile(at: directory.store).load(), model) }
@@ -83,22 +79,18 @@ struct StoreMigrationTests {
   func olderLedger() throws {
     let directory = try TemporaryDirectory()
     try SQLiteTreeStore(directory: directory.store, now: 0).close()
-    let queue = try DatabaseQueue(path: directory.database)
-    try queue.writeWithoutTransaction { database in
-      try database.execute(
-        sql: """
-          DROP TABLE ledger;
-          CREATE TABLE ledger (
-            client BLOB PRIMARY KEY, up_to INTEGER NOT NULL, refused TEXT NOT NULL,
-            last_seen INTEGER NOT NULL
-          ) WITHOUT ROWID;
-          INSERT INTO ledger VALUES (CAST('c' AS BLOB), 12, '{"7":"too_big"}', 5);
-          DELETE FROM grdb_migrations WHERE identifier = 'owners of ledger entries';
-          PRAGMA user_version = 4;
-          """
-      )
-    }
-    try queue.close()
+    try directory.execute(
+      """
+      DROP TABLE ledger;
+      CREATE TABLE ledger (
+        client BLOB PRIMARY KEY, up_to INTEGER NOT NULL, refused TEXT NOT NULL,
+        last_seen INTEGER NOT NULL
+      ) WITHOUT ROWID;
+      INSERT INTO ledger VALUES (CAST('c' AS BLOB), 12, '{"7":"too_big"}', 5);
+      DELETE FROM grdb_migrations WHERE identifier = 'owners of ledger entries';
+      PRAGMA user_version = 4;
+      """
+    )
     let entry = LedgerEntry(
       owner: .unknown,
       client: "c",

@@ -6,36 +6,26 @@ import Testing
 
 @testable import RealtimeServer
 
-/// The reported messages, from any thread.
-private final class Messages: @unchecked Sendable {
-  // Safety: the array is used under the lock only.
-  private let lock = NSLock()
-  private var messages: [String] = []
-
-  var all: [String] { lock.withLock { messages } }
-
-  func add(_ message: String) { lock.withLock { messages.append(message) } }
-}
-
 @Suite("Opening a store")
 struct StoreOpeningTests {
+  private let directory: TemporaryDirectory
+
+  init() throws {
+    directory = try TemporaryDirectory()
+  }
+
   private func error(_ directory: String) -> StoreError? {
     #expect(throws: StoreError.self) { try SQLiteTreeStore(directory: directory, now: 0) }
   }
 
   @Test("creates a directory and files accessible only to their owner")
   func permissions() throws {
-    let directory = try TemporaryDirectory()
     let nested = directory.path + "/x/y"
     let store = try SQLiteTreeStore(directory: nested, now: 0)
     try store.commit(1)
-    func mode(_ name: String) throws -> Int? {
-      let attributes = try FileManager.default.attributesOfItem(atPath: nested + name)
-      return (attributes[.posixPermissions] as? NSNumber)?.intValue
-    }
-    #expect(try mode("") == 0o700)
+    #expect(try mode(nested) == 0o700)
     for name in ["/database.sqlite", "/database.sqlite-wal", "/database.sqlite-shm", "/lock"] {
-      #expect(try mode(name) == 0o600, "\(name)")
+      #expect(try mode(nested + name) == 0o600, "\(name)")
     }
     try store.close()
   }
@@ -47,22 +37,20 @@ struct StoreOpeningTests {
 
   @Test("makes a directory private if others can enter it, and reports that")
   func othersMayEnter() throws {
-    let directory = try TemporaryDirectory()
-    let messages = Messages()
+    let messages = Record<String>()
     var options = StoreOptions()
-    options.report = { if case .madePrivate(let path) = $0 { messages.add(path) } }
+    options.report = { if case .madePrivate(let path) = $0 { messages.append(path) } }
     #expect(mkdir(directory.store, 0o755) == 0 && chmod(directory.store, 0o755) == 0)
     for (bits, count) in [(0o755, 1), (0o700, 1), (0o777, 2)] as [(mode_t, Int)] {
       #expect(chmod(directory.store, bits) == 0)
       try SQLiteTreeStore(directory: directory.store, now: 0, options: options).close()
       #expect(try mode(directory.store) == 0o700)
-      #expect(messages.all == Array(repeating: directory.store, count: count))
+      #expect(messages.elements == Array(repeating: directory.store, count: count))
     }
   }
 
   @Test("is refused if others can enter the directory and it contains other files")
   func sharedDirectory() throws {
-    let directory = try TemporaryDirectory()
     #expect(mkdir(directory.store, 0o755) == 0 && chmod(directory.store, 0o755) == 0)
     let page = directory.store + "/index.html"
     try Data("x".utf8).write(to: URL(fileURLWithPath: page))
@@ -78,7 +66,6 @@ struct StoreOpeningTests {
 
   @Test("is refused while another server holds the directory, and the error names its process")
   func locked() throws {
-    let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     let error = error(directory.store)
     #expect(error?.kind == .locked)
@@ -90,7 +77,6 @@ struct StoreOpeningTests {
 
   @Test("makes every commit wait for the disk")
   func durability() throws {
-    let directory = try TemporaryDirectory()
     let path = directory.path + "/x.sqlite"
     let queue = try StoreSchema.openWriter(path: path, synchronous: "FULL", expecting: 2)
     let (level, mode, checkpoint) = try queue.writeWithoutTransaction { database in
@@ -108,7 +94,6 @@ struct StoreOpeningTests {
 
   @Test("is refused if commits would not wait for the disk")
   func durabilityRefused() throws {
-    let directory = try TemporaryDirectory()
     let path = directory.path + "/x.sqlite"
     #expect(throws: StoreError.self) {
       try StoreSchema.openWriter(path: path, synchronous: "NORMAL", expecting: 2)
@@ -117,7 +102,6 @@ struct StoreOpeningTests {
 
   @Test("leaves a file that is not a database unchanged", arguments: [10, 100, 5_000])
   func garbage(size: Int) throws {
-    let directory = try TemporaryDirectory()
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) }
     try directory.writeDatabase(bytes)
     let error = error(directory.store)
@@ -131,7 +115,6 @@ struct StoreOpeningTests {
 
   @Test("treats an empty file as a new store")
   func emptyFile() throws {
-    let directory = try TemporaryDirectory()
     try directory.writeDatabase([])
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     #expect(try store.load() == StoredTree())
@@ -140,14 +123,10 @@ struct StoreOpeningTests {
 
   @Test("leaves another program's database unchanged", arguments: [0, 5])
   func foreign(applicationID: Int) throws {
-    let directory = try TemporaryDirectory()
     try directory.writeDatabase([])
-    let queue = try DatabaseQueue(path: directory.database)
-    try queue.write { database in
-      try database.execute(sql: "CREATE TABLE notes (text)")
-      try database.execute(sql: "PRAGMA application_id = \(applicationID)")
-    }
-    try queue.close()
+    try directory.execute(
+      "CREATE TABLE notes (text); PRAGMA application_id = \(applicationID)"
+    )
     let bytes = try directory.databaseBytes()
     let error = error(directory.store)
     #expect(error?.kind == .damaged)
@@ -157,11 +136,8 @@ struct StoreOpeningTests {
 
   @Test("leaves a store of a newer version unchanged")
   func newer() throws {
-    let directory = try TemporaryDirectory()
     try SQLiteTreeStore(directory: directory.store, now: 0).close()
-    let queue = try DatabaseQueue(path: directory.database)
-    try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA user_version = 99") }
-    try queue.close()
+    try directory.execute("PRAGMA user_version = 99")
     let bytes = try directory.databaseBytes()
     let error = error(directory.store)
     #expect(error?.kind == .damaged)
@@ -171,7 +147,6 @@ struct StoreOpeningTests {
 
   @Test("is refused where nothing can be written")
   func notWritable() throws {
-    let directory = try TemporaryDirectory()
     let file = directory.path + "/file"
     try Data("x".utf8).write(to: URL(fileURLWithPath: file))
     #expect(error(file)?.kind == .notWritable)
@@ -182,7 +157,6 @@ struct StoreOpeningTests {
 
   @Test("is refused where the database is a directory")
   func directoryInPlace() throws {
-    let directory = try TemporaryDirectory()
     try FileManager.default.createDirectory(
       atPath: directory.database,
       withIntermediateDirectories: true
@@ -192,7 +166,6 @@ struct StoreOpeningTests {
 
   @Test("fails without a database when read-only, and creates none")
   func readOnlyMissing() throws {
-    let directory = try TemporaryDirectory()
     #expect(throws: StoreError.self) {
       try StoreFile(at: directory.store).load()
     }

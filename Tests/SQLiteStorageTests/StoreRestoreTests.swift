@@ -27,10 +27,6 @@ struct StoreRestoreTests {
     return (directory, backup, saved)
   }
 
-  private func bytes(_ path: String) -> [UInt8]? {
-    FileManager.default.contents(atPath: path).map { [UInt8]($0) }
-  }
-
   /// Expects a backup to be restored, to stay so, and to be a store that can be written.
   private func expectRestored(
     _ directory: TemporaryDirectory,

@@ -71,11 +71,7 @@ struct StoreSessionTests {
     writer.write(text: "5")
     writer.seal()
     let row = Data(writer.bytes)
-    let queue = try DatabaseQueue(path: directory.database)
-    try queue.write {
-      try $0.execute(sql: "INSERT INTO sessions (id, changes) VALUES (4, ?)", arguments: [row])
-    }
-    try queue.close()
+    try directory.execute("INSERT INTO sessions (id, changes) VALUES (4, ?)", [row])
     let expected = StoredSession(
       id: 4,
       identity: .administrator,

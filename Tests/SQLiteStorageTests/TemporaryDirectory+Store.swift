@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import RealtimeCore
 import StoreTestSupport
 import TestSupport
@@ -11,6 +12,12 @@ extension TemporaryDirectory {
   var store: String { path + "/store" }
   /// The path of that store's database.
   var database: String { store + "/database.sqlite" }
+
+  /// Creates a directory with a copy of the current files of a store.
+  convenience init(filesOf other: String) throws {
+    try self.init()
+    try copyFiles(of: other)
+  }
 
   /// Copies the current files of a store, the mark before the database and that before its
   /// write-ahead log.
@@ -50,6 +57,25 @@ extension TemporaryDirectory {
     for position in positions { bytes[position] ^= 1 }
     try writeDatabase(bytes)
   }
+
+  /// Changes the database as another program might.
+  func execute(_ sql: String, _ arguments: StatementArguments = []) throws {
+    let queue = try DatabaseQueue(path: database)
+    try queue.writeWithoutTransaction { try $0.execute(sql: sql, arguments: arguments) }
+    try queue.close()
+  }
+}
+
+/// The bytes of a file, nil if it is missing.
+func bytes(_ path: String) -> [UInt8]? {
+  FileManager.default.contents(atPath: path).map { [UInt8]($0) }
+}
+
+/// The processor time of this thread, which does not depend on what else the machine does.
+func processorTime() -> Duration {
+  var time = timespec()
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+  return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
 }
 
 extension SQLiteTreeStore {
