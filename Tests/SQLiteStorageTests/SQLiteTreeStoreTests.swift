@@ -205,28 +205,6 @@ struct SQLiteTreeStoreTests {
     try again.close()
   }
 
-  @Test("refuses a batch when space runs out, keeps its data and continues afterwards")
-  func full() throws {
-    var options = StoreOptions()
-    options.pageLimit = 60
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0, options: options)
-    func batch(_ revision: Int64, bytes: Int) -> CommitBatch {
-      let node = Node.string(String(repeating: "x", count: bytes))
-      let commit = Commit(revision: revision, timestamp: 0, changes: [Change("a", to: node)])
-      let entry = LedgerEntry(client: "c", upTo: revision, lastSeen: 1)
-      return CommitBatch(commits: [commit], ledger: [entry])
-    }
-    try store.commit(batch(1, bytes: 1_000))
-    let error = #expect(throws: StoreError.self) { try store.commit(batch(2, bytes: 1_000_000)) }
-    #expect(error?.kind == .full)
-    #expect(error?.description.contains(directory.database) == true)
-    #expect(try store.load().revision == 1)
-    #expect(try store.load().ledger.map(\.upTo) == [1])
-    try store.commit(batch(2, bytes: 10))
-    #expect(try store.load().root == .empty.setting(Path("a"), to: .string("xxxxxxxxxx")))
-    try store.close()
-  }
-
   @Test("refuses to load, commit or fold once closed")
   func closed() throws {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)

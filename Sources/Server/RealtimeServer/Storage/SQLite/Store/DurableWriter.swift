@@ -308,25 +308,15 @@ struct StoreConnections {
     self.lock = lock
     writer = try DurableWriter(path: file) {
       try StoreSchema.identify(at: file)
-      let writer = try StoreSchema.openWriter(path: file, synchronous: "FULL", expecting: 2)
-      try Self.limitPages(of: writer, options: options)
-      return writer
+      return try StoreSchema.openWriter(path: file, synchronous: "FULL", expecting: 2)
     }
     try StoreSchema.migrator.migrate(writer.queue)
     maintainer = try StoreSchema.openWriter(path: file, synchronous: "NORMAL", expecting: 1)
-    try Self.limitPages(of: maintainer, options: options)
     folder = try LogFolder(
       maintainer,
       changesPerTurn: options.foldChangesPerTurn,
       pagesPerChange: options.foldPagesPerChange,
       mark: options.logMark
     )
-  }
-
-  private static func limitPages(of queue: DatabaseQueue, options: StoreOptions) throws {
-    guard let limit = options.pageLimit else { return }
-    try queue.writeWithoutTransaction {
-      try $0.execute(sql: "PRAGMA max_page_count = \(limit)")
-    }
   }
 }

@@ -12,8 +12,6 @@ package struct StoreOptions: Sendable {
   var foldPagesPerChange = 128
   /// The time in milliseconds after which the ledger forgets a client that has not written.
   package var ledgerAge: Int64 = 30 * 24 * 60 * 60 * 1_000
-  /// The maximum number of 4 KiB pages in the file, or nil for no limit but the disk.
-  var pageLimit: Int?
   /// How long to wait for another process to release the directory.
   var lockPatience: Duration = .zero
   /// How far an observer has read the log, which keeps the rest for it; nil without an observer.
