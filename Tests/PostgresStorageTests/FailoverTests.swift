@@ -7,18 +7,12 @@ import Testing
 
 @testable import PostgresStorage
 
-/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
   "A failover to an asynchronous standby",
   .enabled(if: PostgresServer.isInstalled),
   .timeLimit(.minutes(3))
 )
 struct FailoverTests {
-  private func batch(_ revision: Int64) -> CommitBatch {
-    let change = Change(Path(wire: "at\(revision)"), to: .integer(revision))
-    return CommitBatch(commits: [Commit(revision: revision, timestamp: 0, changes: [change])])
-  }
-
   /// Waits until the standby has everything.
   private func waitForStandby(of primary: PostgresServer) throws {
     let deadline = ContinuousClock.now + .seconds(30)

@@ -6,7 +6,6 @@ import Testing
 
 @testable import PostgresStorage
 
-/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
   "Several hosts in a PostgreSQL URL",
   .enabled(if: PostgresServer.isInstalled),
@@ -64,18 +63,12 @@ struct HostTests {
     let stores = PostgresTreeStores(at: address, options: options)
     _ = try stores.create("test")
     let store = try stores.open(stores.acquire("test", by: ServerID("a"), for: .seconds(600)))
-    func commit(_ revision: Int64) throws {
-      let change = Change(Path(wire: "at\(revision)"), to: .integer(revision))
-      try store.commit(
-        CommitBatch(commits: [Commit(revision: revision, timestamp: 0, changes: [change])])
-      )
-    }
-    try commit(1)
+    try store.commit(batch(1))
     proxy.set(.silent)
     let start = ContinuousClock.now
-    try commit(2)
+    try store.commit(batch(2))
     #expect(ContinuousClock.now - start < .seconds(60), "a commit has two minutes")
-    try commit(3)
+    try store.commit(batch(3))
     #expect(try store.load().revision == 3)
     try store.close()
     proxy.set(.fair)

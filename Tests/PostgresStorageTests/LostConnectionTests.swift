@@ -8,7 +8,6 @@ import Testing
 
 @testable import PostgresStorage
 
-/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
   "Connections lost during a commit",
   .enabled(if: PostgresServer.isInstalled),
@@ -42,40 +41,17 @@ struct LostConnectionTests {
     try stores.open(stores.acquire("test", by: ServerID("a"), for: .seconds(600)))
   }
 
-  private func batch(_ revision: Int64) -> CommitBatch {
-    let change = Change(Path(wire: "at\(revision)"), to: .integer(revision))
-    return CommitBatch(
-      commits: [Commit(revision: revision, timestamp: 0, changes: [change])],
-      ledger: [LedgerEntry(client: "c", upTo: revision, lastSeen: .max)]
-    )
-  }
-
   private func count(_ table: String) throws -> String {
     try server.sql("SELECT count(payload) FROM hearth.\(table)", at: url)
   }
 
-  /// Another connection holds the row that the next commit has to insert.
-  private func holdNextRow() throws -> PostgresConnection {
-    let holder = try PostgresConnection(to: PostgresAddress(url))
-    try holder.run("BEGIN", within: .seconds(5))
-    try holder.query(
-      """
-      INSERT INTO hearth.log SELECT database, max(batch) + 1, gen_random_uuid(), gen_random_uuid(),
-        gen_random_uuid(), 0, NULL FROM hearth.log GROUP BY database
-      """,
-      within: .seconds(5)
-    )
-    return holder
-  }
-
   private func terminateBackends() throws {
-    let name = url.split(separator: "/").last ?? ""
     _ = try server.sql(
       """
       SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE datname = '\(name)' AND pid <> pg_backend_pid()
+      WHERE datname = current_database() AND pid <> pg_backend_pid()
       """,
-      at: server.url(of: "postgres")
+      at: url
     )
   }
 
@@ -110,14 +86,9 @@ struct LostConnectionTests {
   func endedBefore() throws {
     let store = try open(stores())
     try store.commit(batch(1))
-    nonisolated(unsafe) let holder = try holdNextRow()
-    let name = url.split(separator: "/").last ?? ""
-    DispatchQueue.global().async { [server] in
-      let waiting = """
-        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE datname = '\(name)' AND wait_event_type = 'Lock' AND query LIKE '%hearth.commit%'
-        """
-      while (try? server.sql(waiting, at: server.url(of: "postgres"))) != "t" {}
+    nonisolated(unsafe) let holder = try PostgresConnection.holdingNextRow(at: url)
+    DispatchQueue.global().async { [server, url] in
+      server.terminateWaitingCommit(at: url)
       holder.close()
     }
     try store.commit(batch(2))
@@ -131,22 +102,13 @@ struct LostConnectionTests {
   func underWay() throws {
     let store = try open(stores())
     try store.commit(batch(1))
-    nonisolated(unsafe) let holder = try holdNextRow()
-    let name = url.split(separator: "/").last ?? ""
-    DispatchQueue.global().async { [server, proxy] in
-      let waiting = """
-        SELECT count(*) FROM pg_stat_activity
-        WHERE datname = '\(name)' AND wait_event_type = 'Lock' AND query LIKE '%hearth.commit%'
-        """
-      while (try? server.sql(waiting, at: server.url(of: "postgres"))) != "1" {}
+    nonisolated(unsafe) let holder = try PostgresConnection.holdingNextRow(at: url)
+    DispatchQueue.global().async { [server, url, proxy] in
+      server.waitForLock(at: url)
       // The client's side is cut, and PostgreSQL continues with the statement.
       proxy.set(.down)
       proxy.set(.fair)
-      let again = """
-        SELECT count(*) FROM pg_stat_activity WHERE datname = '\(name)'
-        AND wait_event_type = 'Lock' AND query LIKE '%add_barrier%'
-        """
-      while (try? server.sql(again, at: server.url(of: "postgres"))) != "1" {}
+      server.waitForLock(in: "add_barrier", at: url)
       holder.close()
     }
     try store.commit(batch(2))
@@ -232,30 +194,21 @@ struct LostConnectionTests {
 extension LostConnectionTests {
   /// Gives a store the first three batches, all of which it sends before it waits for an answer.
   private func sendThree(to store: any TreeStore) -> BatchQueue {
-    let queue = BatchQueue((1...3).map(batch))
+    let queue = BatchQueue((1...3).map { batch($0) })
     Thread.detachNewThread { store.commitAll(from: queue.next) { queue.settled($0) } }
     return queue
-  }
-
-  private func waitForLock() throws {
-    let name = url.split(separator: "/").last ?? ""
-    let waiting = """
-      SELECT count(*) FROM pg_stat_activity
-      WHERE datname = '\(name)' AND wait_event_type = 'Lock' AND query LIKE '%hearth.commit%'
-      """
-    while try server.sql(waiting, at: server.url(of: "postgres")) != "1" {}
   }
 
   @Test("Batches are sent behind one that is not stored, and acknowledged in order once they are")
   func sideBySide() throws {
     let store = try open(stores { $0.batchesUnderWay = 4...4 })
-    let holder = try holdNextRow()
+    let holder = try PostgresConnection.holdingNextRow(at: url)
     let queue = sendThree(to: store)
     queue.wait { $0.taken == 3 }
     queue.append(batch(4))
     store.batchWaits()
     queue.wait { $0.taken == 4 }
-    try waitForLock()
+    server.waitForLock(at: url)
     #expect(queue.outcomes.isEmpty)
     holder.close()
     queue.wait { $0.settled == 4 }
@@ -306,14 +259,9 @@ extension LostConnectionTests {
   @Test("Batches whose backend dies before storing are sent again in order")
   func endedWithBatchesBehind() throws {
     let store = try open(stores { $0.batchesUnderWay = 4...4 })
-    let holder = try holdNextRow()
+    let holder = try PostgresConnection.holdingNextRow(at: url)
     let queue = sendThree(to: store)
-    let name = url.split(separator: "/").last ?? ""
-    let waiting = """
-      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE datname = '\(name)' AND wait_event_type = 'Lock' AND query LIKE '%hearth.commit%'
-      """
-    while try server.sql(waiting, at: server.url(of: "postgres")) != "t" {}
+    server.terminateWaitingCommit(at: url)
     holder.close()
     queue.wait { $0.settled == 3 }
     for outcome in queue.outcomes { try outcome.get() }
@@ -327,9 +275,9 @@ extension LostConnectionTests {
   func overtaken() throws {
     let store = try open(stores { $0.batchesUnderWay = 4...4 })
     // What the holder stores is the row of another lease.
-    let holder = try holdNextRow()
+    let holder = try PostgresConnection.holdingNextRow(at: url)
     let queue = sendThree(to: store)
-    try waitForLock()
+    server.waitForLock(at: url)
     try holder.run("COMMIT", within: .seconds(5))
     queue.wait { $0.settled > 0 }
     let error = #expect(throws: StoreError.self) { try queue.outcomes[0].get() }

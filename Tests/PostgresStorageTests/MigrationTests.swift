@@ -6,7 +6,6 @@ import Testing
 
 @testable import PostgresStorage
 
-/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
   "Older schema versions",
   .enabled(if: PostgresServer.isInstalled),
@@ -19,15 +18,6 @@ struct MigrationTests {
   init() throws {
     server = try PostgresServer.shared.get()
     url = try server.makeDatabase()
-  }
-
-  private func batch(_ revision: Int64) -> CommitBatch {
-    let change = Change(Path(wire: "at\(revision)"), to: .integer(revision))
-    return CommitBatch(
-      commits: [Commit(revision: revision, timestamp: 0, changes: [change])],
-      ledger: [LedgerEntry(client: "c", upTo: revision, lastSeen: .max)],
-      rules: "rules"
-    )
   }
 
   /// Makes the schema as the first version did, with three batches that are not folded.
@@ -45,18 +35,25 @@ struct MigrationTests {
         within: .seconds(5)
       )
     }
-    let numbers = (2...22).map { "$\($0)" }.joined(separator: ", ")
     for revision in 1...3 as ClosedRange<Int64> {
-      let rows = try connection.query(
-        "SELECT hearth.commit($1::integer, \(numbers))",
-        with: [
-          .integer(1), .integer(0), .integer(0), .integer(revision - 1), .integer(revision - 1),
-          .integer(revision),
-        ] + BatchParameters(batch(revision)).values,
-        within: .seconds(5)
-      )
-      try #require(rows.bool(0, column: 0))
+      try #require(try commit(revision, through: connection).bool(0, column: 0))
     }
+  }
+
+  /// Commits as a server of the first version does.
+  private func commit(
+    _ revision: Int64,
+    through connection: PostgresConnection
+  ) throws -> PostgresRows {
+    let numbers = (2...22).map { "$\($0)" }.joined(separator: ", ")
+    return try connection.query(
+      "SELECT hearth.commit($1::integer, \(numbers))",
+      with: [
+        .integer(1), .integer(0), .integer(0), .integer(revision - 1), .integer(revision - 1),
+        .integer(revision),
+      ] + BatchParameters(batch(revision, rules: "rules")).values,
+      within: .seconds(5)
+    )
   }
 
   @Test("The first version is migrated with all its data")
@@ -73,7 +70,7 @@ struct MigrationTests {
     #expect(view.leases == [] && view.positions["test"]?.revision == 3)
     #expect(view.positions["test"]?.batch == 4, "a barrier follows what was there")
     let store = try stores.open(stores.acquire("test", by: ServerID("a"), for: .seconds(60)))
-    try store.commit(batch(4))
+    try store.commit(batch(4, rules: "rules"))
     try store.close()
     #expect(try stores.database("test").load().root.childCount == 4)
     #expect(try stores.database("test").check().faults == [])
@@ -85,15 +82,7 @@ struct MigrationTests {
     let old = try PostgresConnection(to: PostgresAddress(url))
     defer { old.close() }
     _ = try PostgresTreeStores(at: PostgresAddress(url)).names()
-    let numbers = (2...22).map { "$\($0)" }.joined(separator: ", ")
-    #expect(throws: PostgresFailure.self) {
-      try old.query(
-        "SELECT hearth.commit($1::integer, \(numbers))",
-        with: [.integer(1), .integer(0), .integer(0), .integer(3), .integer(3), .integer(4)]
-          + BatchParameters(batch(4)).values,
-        within: .seconds(5)
-      )
-    }
+    #expect(throws: PostgresFailure.self) { try commit(4, through: old) }
     #expect(try PostgresTreeStores(at: PostgresAddress(url)).database("test").load().revision == 3)
   }
 

@@ -9,7 +9,6 @@ import Testing
 
 @testable import PostgresStorage
 
-/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
   "Many databases share few connections",
   .enabled(if: PostgresServer.isInstalled),
@@ -33,11 +32,6 @@ struct PoolTests {
     // PostgreSQL counts a connection that was given up until its process has ended.
     options.attemptLimit = .seconds(30)
     return PostgresTreeStores(at: PostgresAddress(url), options: options)
-  }
-
-  private func batch(_ revision: Int64) -> CommitBatch {
-    let change = Change(Path(wire: "at\(revision)"), to: .integer(revision))
-    return CommitBatch(commits: [Commit(revision: revision, timestamp: 0, changes: [change])])
   }
 
   private func open(_ name: String, of stores: PostgresTreeStores) throws -> any TreeStore {
@@ -94,24 +88,10 @@ struct PoolTests {
     for name in ["held", "free"] { _ = try stores.create(name) }
     let held = try open("held", of: stores)
     let free = try open("free", of: stores)
-    let holder = try PostgresConnection(to: PostgresAddress(url))
-    try holder.run("BEGIN", within: .seconds(5))
-    try holder.query(
-      """
-      INSERT INTO hearth.log SELECT database, max(batch) + 1, gen_random_uuid(), gen_random_uuid(),
-        gen_random_uuid(), 0, NULL FROM hearth.log JOIN hearth.databases d ON d.id = database
-        WHERE d.name = 'held' GROUP BY database
-      """,
-      within: .seconds(5)
-    )
+    let holder = try PostgresConnection.holdingNextRow(of: "held", at: url)
     let commit = batch(1)
     let stuck = Task.detached { try held.commit(commit) }
-    let name = url.split(separator: "/").last ?? ""
-    let waiting = """
-      SELECT count(*) FROM pg_stat_activity
-      WHERE datname = '\(name)' AND wait_event_type = 'Lock' AND query LIKE '%hearth.commit%'
-      """
-    while try server.sql(waiting, at: server.url(of: "postgres")) != "1" {}
+    server.waitForLock(at: url)
     // The only connection for commits is in use now.
     let view = try stores.announce(ClusterServer(id: me, host: "s-1"), for: .seconds(600))
     #expect(view.leases.allSatisfy { $0.renewal > 0 } && view.leases.count == 2)

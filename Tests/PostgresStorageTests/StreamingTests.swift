@@ -6,7 +6,6 @@ import Testing
 
 @testable import PostgresStorage
 
-/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
   "Streaming a tree as rows",
   .enabled(if: PostgresServer.isInstalled),

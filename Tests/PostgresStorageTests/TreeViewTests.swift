@@ -7,7 +7,6 @@ import Testing
 
 @testable import PostgresStorage
 
-/// Where PostgreSQL is not installed, these tests are skipped; `isInstalled` prints a message.
 @Suite(
   "The view hearth_tree",
   .enabled(if: PostgresServer.isInstalled),
