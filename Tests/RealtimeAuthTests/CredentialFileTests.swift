@@ -28,6 +28,15 @@ struct CredentialFileTests {
     }
   }
 
+  /// Runs the body with a file in which a new user has been stored.
+  private func stored(_ body: (Scene) async throws -> Void) async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth(isKept: true)
+      try await auth.createUser(withEmail: ann, password: password)
+      try await body(scene)
+    }
+  }
+
   @Test("A user stays signed in when the program restarts")
   func again() async throws {
     try await Scene.run { scene in
@@ -45,9 +54,7 @@ struct CredentialFileTests {
 
   @Test("The file and its directory are accessible to their owner only")
   func modes() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth(isKept: true)
-      try await auth.createUser(withEmail: ann, password: password)
+    try await stored { scene in
       #expect(try mode(scene.credentials) == 0o600)
       #expect(try mode((scene.credentials as NSString).deletingLastPathComponent) == 0o700)
       let text = try String(contentsOfFile: scene.credentials, encoding: .utf8)
@@ -74,9 +81,7 @@ struct CredentialFileTests {
     .enabled(if: geteuid() == 0 && access(setpriv, X_OK) == 0, "only root can be somebody else")
   )
   func otherUser() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth(isKept: true)
-      try await auth.createUser(withEmail: ann, password: password)
+    try await stored { scene in
       let folder = (scene.credentials as NSString).deletingLastPathComponent
       for path in [scene.directory.path, folder] { chmod(path, 0o755) }
       let open = folder + "/open"
@@ -92,21 +97,18 @@ struct CredentialFileTests {
 
   @Test("A file readable by others is rejected with that reason")
   func readableByOthers() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth(isKept: true)
-      try await auth.createUser(withEmail: ann, password: password)
+    try await stored { scene in
       chmod(scene.credentials, 0o640)
       #expect(problem { try scene.auth(isKept: true) }?.contains("chmod 600") == true)
       chmod(scene.credentials, 0o600)
-      #expect(try scene.auth(isKept: true).currentUser != nil)
+      let auth = try scene.auth(isKept: true)
+      #expect(auth.currentUser != nil)
     }
   }
 
   @Test("A file in an unknown format is rejected", arguments: ["", "{}", "{\"version\":2}", "x"])
   func damaged(_ text: String) async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth(isKept: true)
-      try await auth.createUser(withEmail: ann, password: password)
+    try await stored { scene in
       try text.write(toFile: scene.credentials, atomically: false, encoding: .utf8)
       #expect(problem { try scene.auth(isKept: true) } != nil)
     }
@@ -114,9 +116,7 @@ struct CredentialFileTests {
 
   @Test("A symbolic link in place of the file is not followed")
   func link() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth(isKept: true)
-      try await auth.createUser(withEmail: ann, password: password)
+    try await stored { scene in
       let elsewhere = scene.directory.file("elsewhere")
       try FileManager.default.moveItem(atPath: scene.credentials, toPath: elsewhere)
       try FileManager.default.createSymbolicLink(
@@ -177,12 +177,11 @@ struct CredentialFileTests {
 
   @Test("Accounts are kept separate per server")
   func servers() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth(isKept: true)
-      try await auth.createUser(withEmail: ann, password: password)
+    try await stored { scene in
       var configuration = AuthConfiguration(databaseURL: "http://127.0.0.1:1?ns=other")
       configuration.persistence = .file(scene.credentials)
-      #expect(try Auth(configuration).currentUser == nil)
+      let auth = try Auth(configuration)
+      #expect(auth.currentUser == nil)
     }
   }
 

@@ -22,8 +22,7 @@ struct DatabaseUserTests {
 
   @Test("Rules see the signed-in user from the next call on")
   func rules() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
+    try await Scene.run { scene, auth in
       let database = try scene.database(auth)
       let place = database.reference(withPath: "private/x")
       #expect(await isDenied { try await place.setValue(1) })
@@ -62,8 +61,7 @@ struct DatabaseUserTests {
 
   @Test("An observer survives a token refresh and is canceled when it loses read access")
   func observers() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
+    try await Scene.run { scene, auth in
       try await auth.createUser(withEmail: ann, password: password)
       let database = try scene.database(auth)
       let place = database.reference(withPath: "private/x")
@@ -86,8 +84,7 @@ struct DatabaseUserTests {
 
   @Test("Offline writes wait for their own user and are not sent as the next one")
   func heldWrites() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
+    try await Scene.run { scene, auth in
       let annsID = try await auth.createUser(withEmail: ann, password: password).user.uid
       let database = try scene.database(auth)
       try await database.reference(withPath: "all/start").setValue(1)
@@ -109,8 +106,7 @@ struct DatabaseUserTests {
 
   @Test("A token that expired while the client was offline is refreshed before use")
   func connectsWithFreshToken() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
+    try await Scene.run { scene, auth in
       let user = try await auth.createUser(withEmail: ann, password: password).user
       let database = try scene.database(auth)
       let place = database.reference(withPath: "private/x")
@@ -131,8 +127,7 @@ struct DatabaseUserTests {
 
   @Test("The database waits and reports the reason while no token is available")
   func noTokens() async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
+    try await Scene.run { scene, auth in
       try await auth.createUser(withEmail: ann, password: password)
       // The server forgets the token, so that a new one is needed.
       scene.standIn.state.withLockedValue { $0.idTokens = [:] }

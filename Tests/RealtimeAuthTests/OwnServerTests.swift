@@ -92,33 +92,6 @@ struct OwnServerTests {
     }
   }
 
-  @Test("A wrong password and an unknown email give the same error")
-  func refusals() async throws {
-    try await run { url in
-      let (auth, database) = try open(url)
-      try await auth.createUser(withEmail: "ann@example.org", password: "correct horse")
-      var codes: [AuthErrorCode?] = []
-      for email in ["ann@example.org", "nobody@example.org"] {
-        do {
-          try await auth.signIn(withEmail: email, password: "wrong horse")
-        } catch {
-          codes.append((error as? AuthError)?.kind)
-        }
-      }
-      #expect(codes == [.invalidCredential, .invalidCredential])
-      await #expect(
-        throws: AuthError(
-          .emailAlreadyInUse,
-          serverCode: "EMAIL_EXISTS",
-          message: "an account with this email address already exists"
-        )
-      ) {
-        try await auth.createUser(withEmail: "ann@example.org", password: "correct horse")
-      }
-      await database.close()
-    }
-  }
-
   @Test("With two-second tokens no listener is lost, and no event is missed or repeated")
   func shortTokens() async throws {
     try await run(tokenLifetime: .seconds(2)) { url in

@@ -45,6 +45,11 @@ final class Scene: Sendable {
     await scene.end()
   }
 
+  /// The same with the accounts as one program sees them.
+  static func run(_ body: (Scene, Auth) async throws -> Void) async throws {
+    try await run { scene in try await body(scene, try scene.auth()) }
+  }
+
   private func end() async {
     await server.stop()
     try? await standIn.stop()
