@@ -59,6 +59,8 @@ private final class PageServer: Sendable {
   init() async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: String.self)
     let next = NIOLockedValueBox("")
+    let file = Scene.folder.appendingPathComponent("browser.html")
+    let page = try String(contentsOf: file, encoding: .utf8)
     (reports, self.next) = (stream, next)
     listener = try await ServerListener.listen(
       at: .loopback(port: 0),
@@ -74,7 +76,7 @@ private final class PageServer: Sendable {
             ? next.withLockedValue { url in
               defer { url = "" }
               return url
-            } : BrowserPage.text
+            } : page
           return loop.makeSucceededFuture(
             .answer(
               HTTPAnswer(

@@ -16,7 +16,7 @@ struct Scene: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { title }
 
-  private static let folder = URL(fileURLWithPath: #filePath)
+  static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("assets/transcripts")
