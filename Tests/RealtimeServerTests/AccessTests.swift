@@ -83,40 +83,4 @@ struct AccessTests {
     }
     #expect(origin?.kind == .invalidOptions)
   }
-
-  @Test("A client that does not sign in is disconnected where the rules require it")
-  func signInDeadline() async throws {
-    var options = DatabaseServer.Options(port: 0)
-    // Long enough for a client that signs in immediately, however busy the machine is.
-    options.limits.signInSeconds = 5
-    options.credentialVerifier = NamedVerifier()
-    let locked = try await DatabaseServer.start(options)
-    let signedIn = try await locked.connectAndGreet()
-    try await signedIn.ask(1, "auth", #"{"cred":"ann"}"#)
-    let denied = try await locked.connectAndGreet()
-    denied.send(Self.put)
-    #expect(try await denied.next().contains("permission_denied"))
-    #expect(try await denied.closed().kind == .closedByPeer(code: 1_008))
-    signedIn.send(#"{"t":"c","d":{"t":"p","d":{}}}"#)
-    #expect(try await signedIn.next().contains(#""t":"o""#))
-    await locked.stop()
-  }
-
-  @Test("A client that the rules authorize without sign-in stays connected")
-  func markAuthorized() async throws {
-    var options = DatabaseServer.Options(
-      port: 0,
-      rules: .source(#"{"rules":{"open":{".read":true}}}"#)
-    )
-    // Long enough for a client that signs in immediately, however busy the machine is.
-    options.limits.signInSeconds = 5
-    let server = try await DatabaseServer.start(options)
-    let reader = try await server.connectAndGreet()
-    try await reader.ask(1, "g", #"{"p":"/open","q":{}}"#)
-    let idle = try await server.connectAndGreet()
-    #expect(try await idle.closed().kind == .closedByPeer(code: 1_008))
-    reader.send(#"{"t":"c","d":{"t":"p","d":{}}}"#)
-    #expect(try await reader.next().contains(#""t":"o""#))
-    await server.stop()
-  }
 }

@@ -47,42 +47,6 @@ struct DatabasesTests {
     )
   }
 
-  @Test("keeps them apart over REST and WebSockets")
-  func isolation() async throws {
-    let server = try await start(CountingStores(["one", "two"]))
-    let http = try await HTTPProbe(server.address)
-    #expect(try await http.request("PUT", "/x.json?ns=one", "1").status == 200)
-    #expect(try await http.request("PUT", "/x.json?ns=two", "2").status == 200)
-    #expect(try await http.request("GET", "/x.json?ns=one").body == "1")
-    #expect(try await http.request("GET", "/x.json").body == "null")
-    let client = try await connect(server, to: "two")
-    #expect(try await client.next().contains(#""t":"h""#))
-    client.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/x","h":""}}}"#)
-    #expect(try await client.next() == #"{"t":"d","d":{"a":"d","b":{"p":"x","d":2}}}"#)
-    #expect(try await client.next().contains(#""r":1"#))
-    #expect(try await http.request("PUT", "/x.json?ns=one", "3").status == 200)
-    #expect(try await http.request("PUT", "/x.json?ns=two", "4").status == 200)
-    #expect(try await client.next() == #"{"t":"d","d":{"a":"d","b":{"p":"x","d":4}}}"#)
-    await server.stop()
-  }
-
-  @Test(
-    "answers 404 for an unknown database and does not create it",
-    arguments: ["absent", "A", ""]
-  )
-  func unknown(name: String) async throws {
-    let stores = CountingStores([])
-    let server = try await start(stores)
-    let http = try await HTTPProbe(server.address)
-    let answer = try await http.request("PUT", "/x.json?ns=\(name)", "1")
-    #expect(answer.status == 404)
-    #expect(answer.body == #"{"error":"there is no database with this name here"}"#)
-    let client = try await connect(server, to: name)
-    #expect(try await client.closed().kind == .refused(status: 404))
-    #expect(stores.names() == ["hearth"])
-    await server.stop()
-  }
-
   @Test("opens a database on first request, and only once")
   func laziness() async throws {
     let stores = CountingStores(["one", "two"])
@@ -120,20 +84,6 @@ struct DatabasesTests {
     let tries = stores.openings.filter { $0.name == "broken" }.map(\.time)
     for (earlier, later) in zip(tries, tries.dropFirst()) {
       #expect(later - earlier >= .seconds(1))
-    }
-    await server.stop()
-  }
-
-  @Test("takes the database name from the first label of a host such as NAME.localhost")
-  func host() async throws {
-    let server = try await start(CountingStores(["one"]))
-    let http = try await HTTPProbe(server.address)
-    _ = try await http.request("PUT", "/x.json?ns=one", "1")
-    for (host, body) in [
-      ("one.localhost:9000", "1"), ("ONE.localhost", "1"), ("localhost", "null"),
-    ] {
-      http.send("GET /x.json HTTP/1.1\r\nHost: \(host)\r\n\r\n")
-      #expect(try await http.answer().body == body)
     }
     await server.stop()
   }

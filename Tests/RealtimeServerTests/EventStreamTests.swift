@@ -72,23 +72,6 @@ struct EventStreamTests {
     #expect(try await stream.rest() == event("put", #"{"path":"/","data":null}"#))
   }
 
-  @Test("shows a write only once it is stored")
-  func durability() async throws {
-    let store = GateStore()
-    let server = try await DatabaseServer.startForTest(store: store)
-    let stream = try await open(server, "/a.json")
-    _ = try await stream.chunk()
-    let http = try await HTTPProbe(server.address)
-    http.send(HTTPProbe.text("PUT", "/a.json", "1"))
-    try await store.waitForCommit()
-    store.release(StoreError(.full, description: "the disk is full"))
-    #expect(try await http.answer().status == 507)
-    // Later events would build on data that is not stored, so the client has to reconnect.
-    #expect(try await stream.chunk().isEmpty)
-    store.open()
-    await server.stop()
-  }
-
   @Test("is refused if its initial data fails to be stored")
   func storeFailure() async throws {
     let store = GateStore()

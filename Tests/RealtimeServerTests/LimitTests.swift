@@ -15,16 +15,15 @@ struct LimitTests {
     return try await .start(options)
   }
 
-  private func request(_ id: Int, _ action: String, _ body: String) -> String {
-    #"{"t":"d","d":{"r":\#(id),"a":"\#(action)","b":\#(body)}}"#
-  }
+  private func put(_ value: String) -> String { #"{"p":"/a","d":\#(value)}"# }
 
-  private func listen(_ id: Int, _ path: String) -> String {
-    request(id, "q", #"{"p":"\#(path)","h":""}"#)
-  }
-
-  private func put(_ id: Int, _ value: String) -> String {
-    request(id, "p", #"{"p":"/a","d":\#(value)}"#)
+  /// The connections of two users.
+  private func users(of server: DatabaseServer) async throws -> (ann: ClientProbe, bob: ClientProbe)
+  {
+    let (ann, bob) = (try await server.connectAndGreet(), try await server.connectAndGreet())
+    try await ann.ask(1, "auth", #"{"cred":"ann"}"#)
+    try await bob.ask(1, "auth", #"{"cred":"bob"}"#)
+    return (ann, bob)
   }
 
   @Test("has the documented default")
@@ -72,8 +71,7 @@ struct LimitTests {
     // An idle client would have to give way.
     func connect() async throws -> ClientProbe {
       let client = try await server.connectAndGreet()
-      client.send(listen(1, "/a"))
-      #expect(try await client.next().contains(#""s":"ok""#))
+      try await client.ask(1, "q", #"{"p":"/a","h":""}"#)
       return client
     }
     let first = try await connect()
@@ -101,27 +99,6 @@ struct LimitTests {
     await server.stop()
   }
 
-  @Test("bounds the connections of each user separately")
-  func connectionsPerUser() async throws {
-    let server = try await start(["connections-per-user": 2])
-    func signIn(_ name: String) async throws -> ClientProbe {
-      let client = try await server.connectAndGreet()
-      client.send(request(1, "auth", #"{"cred":"\#(name)"}"#))
-      #expect(try await client.next().contains(#""s":"ok""#))
-      return client
-    }
-    let first = try await signIn("ann")
-    _ = try await signIn("ann")
-    #expect(try await signIn("ann").closed().kind == .closedByPeer(code: 1_008))
-    _ = try await signIn("bob")
-    first.send(request(2, "unauth", "{}"))
-    #expect(try await first.next().contains("unauthenticated"))
-    let third = try await signIn("ann")
-    third.send(#"{"t":"c","d":{"t":"p","d":{}}}"#)
-    #expect(try await third.next().contains(#""t":"o""#))
-    await server.stop()
-  }
-
   @Test(
     "bounds the requests that wait for the disk before reading pauses",
     arguments: [(3, true), (100, false)]
@@ -140,11 +117,14 @@ struct LimitTests {
     }
     let client = try await RawWebSocket(server.address)
     #expect(try await client.next().contains(#""t":"h""#))
-    client.send(put(1, "1"))
+    func send(_ number: Int, _ value: String) {
+      client.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":\#(put(value))}}"#)
+    }
+    send(1, "1")
     try await store.waitForCommit()
     // Far more than the server may have read by the time it stops reading.
     let filler = String(repeating: "x", count: 40_000)
-    for number in 2...50 { client.send(put(number, "\"\(filler)\"")) }
+    for number in 2...50 { send(number, "\"\(filler)\"") }
     repeat {} while try await taken() < min(limit, 50)
     for _ in 0..<20 { #expect(try await (taken() < 50) == isReached) }
     store.open()
@@ -172,33 +152,21 @@ struct LimitTests {
     let silent = try await HTTPProbe(server.address)
     #expect(try await silent.rest().isEmpty)
     let other = try await server.connectAndGreet()
-    other.send(put(1, "1"))
-    #expect(try await other.next().contains(#""s":"ok""#))
+    try await other.ask(1, "p", put("1"))
     await server.stop()
   }
 
   @Test("slows down a user who writes too often, and nobody else")
   func writeRate() async throws {
     let server = try await start(["writes-per-second": 1, "write-burst": 3])
-    let ann = try await server.connectAndGreet()
-    let bob = try await server.connectAndGreet()
-    for (client, name) in [(ann, "ann"), (bob, "bob")] {
-      client.send(request(1, "auth", #"{"cred":"\#(name)"}"#))
-      #expect(try await client.next().contains(#""s":"ok""#))
-    }
+    let (ann, bob) = try await users(of: server)
     // Three are free; each of the others costs a second.
     let start = ContinuousClock.now
     async let slow = { () async throws -> ContinuousClock.Instant in
-      for number in 2...9 {
-        ann.send(put(number, "\(number)"))
-        #expect(try await ann.next().contains(#""s":"ok""#))
-      }
+      for number in 2...9 { try await ann.ask(number, "p", put("\(number)")) }
       return ContinuousClock.now
     }()
-    for number in 2...4 {
-      bob.send(put(number, "\(number)"))
-      #expect(try await bob.next().contains(#""s":"ok""#))
-    }
+    for number in 2...4 { try await bob.ask(number, "p", put("\(number)")) }
     let free = ContinuousClock.now
     #expect(try await slow - start > .milliseconds(3_900))
     #expect(try await free < slow)
@@ -233,44 +201,17 @@ struct LimitTests {
   @Test("slows down a user who writes too much over WebSockets and REST, and nobody else")
   func writeBytes() async throws {
     let server = try await start(["write-bytes-per-minute": 60_000])
-    let ann = try await server.connectAndGreet()
-    let bob = try await server.connectAndGreet()
-    for (client, name) in [(ann, "ann"), (bob, "bob")] {
-      client.send(request(1, "auth", #"{"cred":"\#(name)"}"#))
-      #expect(try await client.next().contains(#""s":"ok""#))
-    }
+    let (ann, bob) = try await users(of: server)
     // Half is allowed at once, then another half; after that, each thousand bytes cost a second.
     let half = "\"\(String(repeating: "x", count: 30_000))\""
     let start = ContinuousClock.now
-    for client in [ann, bob] {
-      client.send(put(2, half))
-      #expect(try await client.next().contains(#""r":2,"b":{"s":"ok""#))
-    }
+    for client in [ann, bob] { try await client.ask(2, "p", put(half)) }
     let http = try await HTTPProbe(server.address)
     let more = "\"\(String(repeating: "x", count: 31_000))\""
     #expect(try await http.request("PUT", "/a.json?print=silent&auth=ann", more).status == 204)
-    ann.send(put(3, "1"))
-    #expect(try await ann.next().contains(#""r":3,"b":{"s":"ok""#))
+    try await ann.ask(3, "p", put("1"))
     #expect(ContinuousClock.now - start > .milliseconds(900))
-    bob.send(put(3, "1"))
-    #expect(try await bob.next().contains(#""r":3,"b":{"s":"ok""#))
+    try await bob.ask(3, "p", put("1"))
     await server.stop()
-  }
-
-  @Test("bounds memory, beyond which listens are refused and nothing else")
-  func memory() async throws {
-    for (mebibytes, isFine) in [(1, false), (1 << 30, true)] {
-      let server = try await start(["resident-mebibytes": mebibytes])
-      let client = try await server.connectAndGreet()
-      client.send(listen(1, "/a"))
-      #expect(try await client.next().contains(isFine ? #""s":"ok""# : #""s":"unavailable""#))
-      client.send(put(2, "1"))
-      if isFine { #expect(try await client.next().contains(#""a":"d""#)) }
-      #expect(try await client.next().contains(#""s":"ok""#))
-      let stream = try await HTTPProbe(server.address)
-      stream.send(HTTPProbe.text("GET", "/a.json", lines: ["Accept: text/event-stream"]))
-      #expect(try await stream.answer().status == (isFine ? 200 : 503))
-      await server.stop()
-    }
   }
 }

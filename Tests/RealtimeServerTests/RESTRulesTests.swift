@@ -66,20 +66,4 @@ struct RESTRulesTests {
     #expect(try await reader.request("GET", Self.settings, lines: [Self.root]).body == rules)
     await server.stop()
   }
-
-  @Test("tells an event stream that its credential has expired")
-  func endedCredential() async throws {
-    let clock = NIOLockedValueBox(Self.time)
-    let server = try await start(clock: { clock.withLockedValue { $0 } })
-    let stream = try await HTTPProbe(server.address)
-    let target = "/users/ann.json?auth=ann:\(Self.time + 50)"
-    let answer = try await stream.request("GET", target, lines: ["Accept: text/event-stream"])
-    #expect(answer.status == 200)
-    #expect(try await stream.chunk().hasPrefix("event: put\n"))
-    clock.withLockedValue { $0 += 50 }
-    let reason = "Auth token is expired."
-    #expect(try await stream.chunk() == "event: auth_revoked\ndata: \"\(reason)\"\n\n")
-    #expect(try await stream.chunk().isEmpty)
-    await server.stop()
-  }
 }
