@@ -77,21 +77,6 @@ struct DurabilityTests {
     await server.stop()
   }
 
-  @Test("A client that sends too much has to wait for the store")
-  func backPressure() async throws {
-    let store = GateStore()
-    let server = try await DatabaseServer.startForTest(store: store)
-    let client = try await server.connectAndGreet()
-    client.send(put(1))
-    try await store.waitForCommit()
-    for number in 2...3_000 { client.send(put(number)) }
-    store.open()
-    for number in 1...3_000 {
-      #expect(try await client.next().contains(#""r":\#(number),"b":{"s":"ok""#))
-    }
-    await server.stop()
-  }
-
   @Test("Writes are refused while the store fails and accepted once it works again")
   func storeFailure() async throws {
     let store = GateStore()

@@ -116,24 +116,15 @@ struct ProxyTests {
     await server.stop()
   }
 
-  @Test("Each event arrives at once with the documented configuration")
-  func events() async throws {
-    let server = try await start()
-    let proxy = try Nginx(port: try #require(server.port))
-    let stream = try await proxy.connect { try await HTTPProbe($0) }
-    stream.send(HTTPProbe.text("GET", "/a.json", lines: ["Accept: text/event-stream"]))
-    #expect(try await stream.chunkAfterHead().contains(#""data":null"#))
-    let http = try await HTTPProbe(server.address)
-    #expect(try await http.request("PUT", "/a.json", "7").status == 200)
-    #expect(try await stream.chunk().contains(#""data":7"#))
-    await server.stop()
-  }
-
-  @Test("Each event arrives at once with the default configuration, over HTTP/1.0")
-  func eventsByDefault() async throws {
+  @Test(
+    "Each event arrives at once with the documented configuration, and over HTTP/1.0 without it",
+    arguments: [true, false]
+  )
+  func events(isDocumented: Bool) async throws {
     let server = try await start()
     let port = try #require(server.port)
-    let proxy = try Nginx(port: port, location: "proxy_pass http://127.0.0.1:\(port);\n")
+    let location = isDocumented ? nil : "proxy_pass http://127.0.0.1:\(port);\n"
+    let proxy = try Nginx(port: port, location: location)
     let stream = try await proxy.connect { try await HTTPProbe($0) }
     stream.send(HTTPProbe.text("GET", "/a.json", lines: ["Accept: text/event-stream"]))
     #expect(try await stream.chunkAfterHead().contains(#""data":null"#))
