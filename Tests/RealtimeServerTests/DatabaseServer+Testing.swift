@@ -14,6 +14,28 @@ extension DatabaseServer {
     try await start(options, store: store, logger: logger, clock: { 1_700_000_000_000 })
   }
 
+  /// Starts a server with some limits, whose users sign in with their names.
+  static func start(
+    limiting settings: [String: Int],
+    rules: Rules = .open,
+    socketPath: String? = nil,
+    store: any TreeStore = MemoryTreeStore()
+  ) async throws -> DatabaseServer {
+    var options = Options(socketPath: socketPath, port: 0, rules: rules)
+    for (name, value) in settings { try options.limits.set(name, to: value) }
+    options.credentialVerifier = NamedVerifier()
+    return try await start(options, store: store)
+  }
+
+  /// A connection to a database at the server's port that has not received its greeting yet.
+  func connect(to name: String, lastSession: String? = nil) async throws -> ClientProbe {
+    let port = try #require(port)
+    return try await ClientProbe(
+      ConnectionTarget(host: "127.0.0.1", port: port, namespace: name),
+      lastSession: lastSession
+    )
+  }
+
   /// A connection that has not received its greeting yet.
   func connect(lastSession: String? = nil) async throws -> ClientProbe {
     let url = try DatabaseURL(try #require(urls.first))
@@ -31,6 +53,20 @@ extension DatabaseServer {
   var address: ListenAddress {
     get throws { .loopback(port: try #require(port)) }
   }
+}
+
+/// Waits until a condition holds, at most twenty seconds, and expects that it does.
+func eventually(
+  sourceLocation: SourceLocation = #_sourceLocation,
+  _ isSo: () async throws -> Bool
+) async throws {
+  let deadline = ContinuousClock.now + .seconds(20)
+  var holds = try await isSo()
+  while !holds, .now < deadline {
+    await Task.yield()
+    holds = try await isSo()
+  }
+  #expect(holds, sourceLocation: sourceLocation)
 }
 
 /// A client that receives its messages one by one.

@@ -40,13 +40,6 @@ struct DatabasesTests {
     try await .start(.init(port: 0, rules: .open, limits: limits), stores: stores)
   }
 
-  private func connect(_ server: DatabaseServer, to name: String) async throws -> ClientProbe {
-    let port = try #require(server.port)
-    return try await ClientProbe(
-      ConnectionTarget(host: "127.0.0.1", port: port, namespace: name)
-    )
-  }
-
   @Test("opens a database on first request, and only once")
   func laziness() async throws {
     let stores = CountingStores(["one", "two"])
@@ -78,7 +71,7 @@ struct DatabasesTests {
       let answer = try await http.request("GET", "/x.json?ns=broken")
       #expect(answer.status == 503 && answer.body.contains("cannot be opened"))
     }
-    #expect(try await connect(server, to: "broken").closed().kind == .refused(status: 503))
+    #expect(try await server.connect(to: "broken").closed().kind == .refused(status: 503))
     #expect(try await http.request("PUT", "/x.json?ns=fine", "1").status == 200)
     #expect(Set(stores.openings.map(\.name)) == ["hearth", "broken", "fine"])
     let tries = stores.openings.filter { $0.name == "broken" }.map(\.time)
@@ -107,7 +100,7 @@ struct DatabasesTests {
     let server = try await start(stores)
     let http = try await HTTPProbe(server.address)
     _ = try await http.request("PUT", "/x.json?ns=one", "1")
-    let client = try await connect(server, to: "two")
+    let client = try await server.connect(to: "two")
     _ = try await client.next()
     try await client.ask(1, "o", #"{"p":"/gone","d":true}"#)
     await server.stop()

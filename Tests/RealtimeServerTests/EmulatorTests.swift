@@ -11,11 +11,6 @@ struct EmulatorTests {
     return try await .start(options)
   }
 
-  private func connect(_ server: DatabaseServer, to name: String) async throws -> ClientProbe {
-    let port = try #require(server.port)
-    return try await ClientProbe(ConnectionTarget(host: "127.0.0.1", port: port, namespace: name))
-  }
-
   @Test("accepts any number of database names, one per test if need be, and keeps their data")
   func manyNames() async throws {
     let server = try await emulator(databases: 4)
@@ -25,7 +20,7 @@ struct EmulatorTests {
       let put =
         number % 3 == 0 ? nil : try await http.request("PUT", "/a.json?ns=\(name)", "\(number)")
       #expect(put?.status ?? 200 == 200, "\(name)")
-      let client = try await connect(server, to: name)
+      let client = try await server.connect(to: name)
       #expect(try await client.next().contains(#""t":"h""#), "\(name)")
       client.close()
     }
@@ -40,26 +35,21 @@ struct EmulatorTests {
   func told() async throws {
     let server = try await emulator(databases: 3)
     let http = try await HTTPProbe(server.address)
-    let clients = [try await connect(server, to: "one"), try await connect(server, to: "two")]
+    let clients = [try await server.connect(to: "one"), try await server.connect(to: "two")]
     for client in clients { _ = try await client.next() }
     let answer = try await http.request("GET", "/a.json?ns=three")
     #expect(answer.status == 429)
     #expect(answer.body.contains("too many databases open"))
-    let refused = try await connect(server, to: "three")
+    let refused = try await server.connect(to: "three")
     let message = try await refused.next()
     #expect(message.hasPrefix(#"{"t":"c","d":{"t":"s","d":"the server has too many"#), "\(message)")
     #expect(try await refused.closed().kind == .closedByPeer(code: 1_001))
-    let misnamed = try await connect(server, to: "No_Name")
+    let misnamed = try await server.connect(to: "No_Name")
     #expect(try await misnamed.next().contains(#"{"t":"s","d":"there is no database"#))
     // As soon as a client leaves there is room.
     clients[0].close()
     _ = try await clients[0].closed()
-    let deadline = ContinuousClock.now + .seconds(20)
-    var status = 0
-    while status != 200, ContinuousClock.now < deadline {
-      status = try await http.request("GET", "/a.json?ns=three").status
-    }
-    #expect(status == 200)
+    try await eventually { try await http.request("GET", "/a.json?ns=three").status == 200 }
     // Connected clients have not been disturbed.
     try await clients[1].ask(1, "p", #"{"p":"/a","d":1}"#)
     await server.stop()

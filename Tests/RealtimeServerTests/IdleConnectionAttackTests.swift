@@ -23,11 +23,7 @@ struct IdleConnectionAttackTests {
 
   /// A client at the port of a server that also has a socket.
   private func client(of server: DatabaseServer) async throws -> ClientProbe {
-    let port = try #require(server.port)
-    let name = DatabaseServer.Options(port: 0, rules: .open).namespace
-    let client = try await ClientProbe(
-      ConnectionTarget(host: "127.0.0.1", port: port, namespace: name)
-    )
+    let client = try await server.connect(to: "hearth")
     #expect(try await client.next().contains("\"t\":\"h\""))
     return client
   }

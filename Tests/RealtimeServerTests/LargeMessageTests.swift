@@ -13,13 +13,9 @@ struct LargeMessageTests {
     #"{"t":"d","d":{"r":\#(id),"a":"\#(action)","b":\#(body)}}"#
   }
 
-  private func start() async throws -> DatabaseServer {
-    try await .startForTest()
-  }
-
   @Test("Requests are answered in order, whatever their size")
   func order() async throws {
-    let server = try await start()
+    let server = try await DatabaseServer.startForTest()
     let client = try await server.connectAndGreet()
     client.send(request(1, "p", #"{"p":"/a","d":{"t":"\#(Self.text)","n":0}}"#))
     client.send(request(2, "p", #"{"p":"/b","d":1}"#))
@@ -43,10 +39,9 @@ struct LargeMessageTests {
 
   @Test("Pushes of a large listen follow its data, and none is lost")
   func listen() async throws {
-    let server = try await start()
+    let server = try await DatabaseServer.startForTest()
     let writer = try await server.connectAndGreet()
-    writer.send(request(1, "p", #"{"p":"/a","d":{"t":"\#(Self.text)","n":0}}"#))
-    _ = try await writer.next()
+    try await writer.ask(1, "p", #"{"p":"/a","d":{"t":"\#(Self.text)","n":0}}"#)
     let client = try await server.connectAndGreet()
     client.send(request(1, "q", #"{"p":"/a","h":""}"#))
     for id in 2..<30 { client.send(request(id, "p", #"{"p":"/a/n","d":\#(id)}"#)) }
@@ -63,10 +58,9 @@ struct LargeMessageTests {
 
   @Test("Messages received before a disconnect take effect, even if parsing takes time")
   func lastWords() async throws {
-    let server = try await start()
+    let server = try await DatabaseServer.startForTest()
     let watcher = try await server.connectAndGreet()
-    watcher.send(request(1, "q", #"{"p":"/last","h":""}"#))
-    _ = try await watcher.next()
+    try await watcher.ask(1, "q", #"{"p":"/last","h":""}"#)
     let client = try await server.connectAndGreet()
     client.send(request(1, "o", #"{"p":"/last","d":"gone"}"#))
     client.send(request(2, "p", #"{"p":"/a","d":{"t":"\#(Self.text)"}}"#))

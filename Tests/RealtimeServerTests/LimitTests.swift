@@ -8,13 +8,6 @@ import TransportTestSupport
 /// What is within a limit works; what exceeds it does not.
 @Suite("A limit", .timeLimit(.minutes(1)))
 struct LimitTests {
-  private func start(_ settings: [String: Int]) async throws -> DatabaseServer {
-    var options = DatabaseServer.Options(port: 0, rules: .open)
-    for (name, value) in settings { try options.limits.set(name, to: value) }
-    options.credentialVerifier = NamedVerifier()
-    return try await .start(options)
-  }
-
   private func put(_ value: String) -> String { #"{"p":"/a","d":\#(value)}"# }
 
   /// The connections of two users.
@@ -67,7 +60,7 @@ struct LimitTests {
 
   @Test("bounds the number of connections")
   func connections() async throws {
-    let server = try await start(["connections": 2])
+    let server = try await DatabaseServer.start(limiting: ["connections": 2])
     // An idle client would have to give way.
     func connect() async throws -> ClientProbe {
       let client = try await server.connectAndGreet()
@@ -88,7 +81,7 @@ struct LimitTests {
 
   @Test("closes the oldest silent connections somewhat beyond it")
   func silentConnections() async throws {
-    let server = try await start(["connections": 1])
+    let server = try await DatabaseServer.start(limiting: ["connections": 1])
     var silent: [HTTPProbe] = []
     for _ in 0..<65 { silent.append(try await HTTPProbe(server.address)) }
     // Connections are accepted in order: the last one is over the limit.
@@ -136,7 +129,9 @@ struct LimitTests {
 
   @Test("bounds the time for a request and between two requests")
   func requestTimes() async throws {
-    let server = try await start(["request-seconds": 1, "keep-alive-seconds": 1])
+    let server = try await DatabaseServer.start(limiting: [
+      "request-seconds": 1, "keep-alive-seconds": 1,
+    ])
     let http = try await HTTPProbe(server.address)
     #expect(try await http.request("GET", "/a.json").status == 200)
     #expect(try await http.rest().isEmpty)
@@ -148,7 +143,7 @@ struct LimitTests {
 
   @Test("bounds the time for a handshake")
   func handshake() async throws {
-    let server = try await start(["handshake-seconds": 1])
+    let server = try await DatabaseServer.start(limiting: ["handshake-seconds": 1])
     let silent = try await HTTPProbe(server.address)
     #expect(try await silent.rest().isEmpty)
     let other = try await server.connectAndGreet()
@@ -158,7 +153,9 @@ struct LimitTests {
 
   @Test("slows down a user who writes too often, and nobody else")
   func writeRate() async throws {
-    let server = try await start(["writes-per-second": 1, "write-burst": 3])
+    let server = try await DatabaseServer.start(limiting: [
+      "writes-per-second": 1, "write-burst": 3,
+    ])
     let (ann, bob) = try await users(of: server)
     // Three are free; each of the others costs a second.
     let start = ContinuousClock.now
@@ -175,7 +172,9 @@ struct LimitTests {
 
   @Test("makes each excess REST write of a user wait longer than the one before")
   func restWriteDebt() async throws {
-    let server = try await start(["writes-per-second": 1, "write-burst": 1])
+    let server = try await DatabaseServer.start(limiting: [
+      "writes-per-second": 1, "write-burst": 1,
+    ])
     var probes: [HTTPProbe] = []
     for number in 1...40 {
       let probe = try await HTTPProbe(server.address)
@@ -200,7 +199,7 @@ struct LimitTests {
 
   @Test("slows down a user who writes too much over WebSockets and REST, and nobody else")
   func writeBytes() async throws {
-    let server = try await start(["write-bytes-per-minute": 60_000])
+    let server = try await DatabaseServer.start(limiting: ["write-bytes-per-minute": 60_000])
     let (ann, bob) = try await users(of: server)
     // Half is allowed at once, then another half; after that, each thousand bytes cost a second.
     let half = "\"\(String(repeating: "x", count: 30_000))\""

@@ -18,9 +18,7 @@ struct LongPollingTests {
 
   /// Waits until a location has a value.
   private func expect(_ server: DatabaseServer, _ path: String, _ wanted: String) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while try await value(server, path) != wanted, .now < deadline { await Task.yield() }
-    #expect(try await value(server, path) == wanted)
+    try await eventually { try await value(server, path) == wanted }
   }
 
   @Test("A session starts with a script and the greeting")

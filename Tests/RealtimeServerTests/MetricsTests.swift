@@ -94,9 +94,7 @@ struct MetricsTests {
     #expect(numbers?["requests"] == .object(("get", .integer(1))))
     #expect(numbers?["storeFailure"] == .null)
     try await administrator.ask(8, "gauth", #"{"cred":"","authvar":{"uid":"ann"}}"#)
-    let user = try await ClientProbe(
-      ConnectionTarget(host: "127.0.0.1", port: try #require(server.port))
-    )
+    let user = try await server.connect(to: "hearth")
     #expect(try await user.next().contains("\"t\":\"h\""))
     for client in [administrator, user] {
       client.send(get)

@@ -8,16 +8,6 @@ import TransportTestSupport
 /// What one request, stream or user may cost over REST.
 @Suite("REST limits", .timeLimit(.minutes(2)))
 struct RESTLimitTests {
-  private func start(
-    _ settings: [String: Int] = [:],
-    store: any TreeStore = MemoryTreeStore()
-  ) async throws -> DatabaseServer {
-    var options = DatabaseServer.Options(port: 0, rules: .open)
-    for (name, value) in settings { try options.limits.set(name, to: value) }
-    options.credentialVerifier = NamedVerifier()
-    return try await .start(options, store: store)
-  }
-
   private func stream(_ server: DatabaseServer, _ user: String) async throws -> HTTPProbe {
     let stream = try await HTTPProbe(server.address)
     stream.send(
@@ -28,7 +18,7 @@ struct RESTLimitTests {
 
   @Test("A user's event streams and WebSockets count together, those of others separately")
   func streamsPerUser() async throws {
-    let server = try await start(["connections-per-user": 2])
+    let server = try await DatabaseServer.start(limiting: ["connections-per-user": 2])
     let socket = try await server.connectAndGreet()
     try await socket.ask(1, "auth", #"{"cred":"ann"}"#)
     let open = try await stream(server, "ann")
@@ -53,7 +43,7 @@ struct RESTLimitTests {
   @Test("A user's request counts while it is in progress")
   func requestsPerUser() async throws {
     let store = GateStore()
-    let server = try await start(["connections-per-user": 1], store: store)
+    let server = try await DatabaseServer.start(limiting: ["connections-per-user": 1], store: store)
     let slow = try await HTTPProbe(server.address)
     slow.send(HTTPProbe.text("PUT", "/a.json?auth=ann", "1"))
     try await store.waitForCommit()
@@ -77,7 +67,10 @@ struct RESTLimitTests {
     let root = Node(sortedChildren: [
       (ChildKey("at"), children(100_000)), (ChildKey("beyond"), children(100_001)),
     ])
-    let server = try await start(store: MemoryTreeStore(StoredTree(root: root)))
+    let server = try await DatabaseServer.start(
+      limiting: [:],
+      store: MemoryTreeStore(StoredTree(root: root))
+    )
     let http = try await HTTPProbe(server.address)
     let refusal =
       #"{"error":"Data to write exceeds the maximum size that can be modified with a single request."}"#
@@ -99,7 +92,7 @@ struct RESTLimitTests {
 
   @Test("The write size limit counts the bytes sent")
   func writeLengths() async throws {
-    let server = try await start()
+    let server = try await DatabaseServer.start(limiting: [:])
     let http = try await HTTPProbe(server.address)
     let text = #"{"a":""# + String(repeating: "x", count: 8 * 1_024 * 1_024 - 8) + #""}"#
     let tiny = "/a.json?print=silent&writeSizeLimit=tiny"

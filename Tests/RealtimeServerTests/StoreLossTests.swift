@@ -109,10 +109,7 @@ struct StoreLossTests {
     let server = try await start(["hearth": lost, "other": sound])
     let http = try await HTTPProbe(server.address)
     #expect(try await http.request("PUT", "/a.json?ns=other", "1").status == 200)
-    let port = try #require(server.port)
-    let client = try await ClientProbe(
-      ConnectionTarget(host: "127.0.0.1", port: port, namespace: "other")
-    )
+    let client = try await server.connect(to: "other")
     #expect(try await client.next().contains(#""t":"h""#))
     lost.release(StoreError(.failed, description: Self.problem))
     http.send(HTTPProbe.text("PUT", "/a.json", "1"))

@@ -14,18 +14,6 @@ struct StrangerMemoryAttackTests {
   /// Only signed-in users may write; everybody may read.
   private static let closed = #"{"rules":{".read":true,".write":"auth != null"}}"#
 
-  private func start(
-    _ settings: [String: Int] = [:],
-    rules: DatabaseServer.Rules,
-    root: Node = .empty,
-    socketPath: String? = nil
-  ) async throws -> DatabaseServer {
-    var options = DatabaseServer.Options(socketPath: socketPath, port: 0, rules: rules)
-    for (name, value) in settings { try options.limits.set(name, to: value) }
-    options.credentialVerifier = NamedVerifier()
-    return try await .start(options, store: MemoryTreeStore(StoredTree(root: root)))
-  }
-
   /// The bytes over all connections that are promised to input, and buffered for clients that do
   /// not read.
   private func bytes(_ server: DatabaseServer) async throws -> (input: Int, output: Int) {
@@ -44,7 +32,7 @@ struct StrangerMemoryAttackTests {
 
   @Test("is not spent on a forbidden body, which is refused before it is read")
   func refusedBodies() async throws {
-    let server = try await start(rules: .source(Self.closed))
+    let server = try await DatabaseServer.start(limiting: [:], rules: .source(Self.closed))
     for _ in 0..<20 {
       let stranger = try await HTTPProbe(server.address)
       stranger.send(head(16 * Self.mebibyte))
@@ -69,7 +57,7 @@ struct StrangerMemoryAttackTests {
 
   @Test("is limited for unfinished bodies under open rules, and others get through")
   func unfinishedBodies() async throws {
-    let server = try await start(["memory-mebibytes": 32], rules: .open)
+    let server = try await DatabaseServer.start(limiting: ["memory-mebibytes": 32])
     let before = ResidentMemory.mebibytes()
     var strangers: [HTTPProbe] = []
     let filler = [UInt8](repeating: UInt8(ascii: "x"), count: 2 * Self.mebibyte)
@@ -98,7 +86,7 @@ struct StrangerMemoryAttackTests {
 
   @Test("is reclaimed from a client that stalls mid-body while others wait")
   func stoppedBodies() async throws {
-    let server = try await start(["memory-mebibytes": 8], rules: .open)
+    let server = try await DatabaseServer.start(limiting: ["memory-mebibytes": 8])
     let stopped = try await HTTPProbe(server.address)
     stopped.send(head(800_000) + "\"x")
     repeat {} while try await bytes(server).input == 0
@@ -113,20 +101,22 @@ struct StrangerMemoryAttackTests {
 
   @Test("is not spent on a forbidden message, which is skipped unread")
   func refusedMessages() async throws {
-    let server = try await start(rules: .source(Self.closed))
+    let server = try await DatabaseServer.start(limiting: [:], rules: .source(Self.closed))
     let stranger = try await RawWebSocket(server.address)
     _ = try await stranger.next()
-    stranger.send("20")
-    stranger.send(#"{"t":"d","d":{"r":7,"a":"p","b":{"p":"/x","d":""#)
-    for _ in 0..<18 { stranger.send(String(repeating: "x", count: 16_384)) }
+    /// Sends all of a long write but its end.
+    func begin(_ id: Int) {
+      stranger.send("20")
+      stranger.send(#"{"t":"d","d":{"r":\#(id),"a":"p","b":{"p":"/x","d":""#)
+      for _ in 0..<18 { stranger.send(String(repeating: "x", count: 16_384)) }
+    }
+    begin(7)
     #expect(try await bytes(server).input == 0)
     stranger.send(#""}}}"#)
     #expect(try await stranger.next().contains(#""r":7,"b":{"s":"permission_denied""#))
     // The connection continues, and its user may send more after signing in.
     try await stranger.ask(8, "auth", #"{"cred":"ann"}"#)
-    stranger.send("20")
-    stranger.send(#"{"t":"d","d":{"r":9,"a":"p","b":{"p":"/x","d":""#)
-    for _ in 0..<18 { stranger.send(String(repeating: "x", count: 16_384)) }
+    begin(9)
     stranger.send(#""}}}"#)
     #expect(try await stranger.next().contains(#""r":9,"b":{"s":"ok""#))
     await server.stop()
@@ -134,7 +124,7 @@ struct StrangerMemoryAttackTests {
 
   @Test("is limited for unfinished messages under open rules, and others get through")
   func unfinishedMessages() async throws {
-    let server = try await start(["memory-mebibytes": 32], rules: .open)
+    let server = try await DatabaseServer.start(limiting: ["memory-mebibytes": 32])
     let before = ResidentMemory.mebibytes()
     var strangers: [RawWebSocket] = []
     let piece = String(repeating: "x", count: 65_536)
@@ -156,7 +146,7 @@ struct StrangerMemoryAttackTests {
   func localMessages() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
-    let server = try await start(rules: .locked, socketPath: path)
+    let server = try await DatabaseServer.start(limiting: [:], rules: .locked, socketPath: path)
     let http = try await HTTPProbe(.unix(path: path))
     let long = "\"\(String(repeating: "y", count: 9_000_000))\""
     #expect(try await http.request("PUT", "/b.json?print=silent", long).status == 204)
@@ -193,10 +183,9 @@ struct StrangerMemoryAttackTests {
   )
   func readers(wish: Wish) async throws {
     let root = Node(sortedChildren: [(ChildKey("big"), Self.big), (ChildKey("small"), .integer(7))])
-    let server = try await start(
-      ["memory-mebibytes": 32],
-      rules: .open,
-      root: root
+    let server = try await DatabaseServer.start(
+      limiting: ["memory-mebibytes": 32],
+      store: MemoryTreeStore(StoredTree(root: root))
     )
     let before = ResidentMemory.mebibytes()
     var strangers: [any Sendable] = []

@@ -39,9 +39,7 @@ struct FollowingTests {
     // A session that ends here ends there.
     let sessions = try await leader.serves { $0.sessions }
     for listener in clients { listener.close() }
-    let deadline = NIODeadline.now() + .seconds(20)
-    while try await leader.serves({ $0.sessions }) > sessions - 8, NIODeadline.now() < deadline {}
-    #expect(try await leader.serves { $0.sessions } == sessions - 8)
+    try await eventually { try await leader.serves { $0.sessions } == sessions - 8 }
     await cluster.stop()
   }
 
@@ -121,9 +119,7 @@ struct FollowingTests {
     // What another client writes from now on comes after all of it.
     while try await !writer.next().contains(#""r":\#(count),"#) {}
     try await cluster.follow(at: follower)
-    let deadline = NIODeadline.now() + .seconds(20)
-    while try await leader.serves({ $0.listens }) > before - 6, NIODeadline.now() < deadline {}
-    #expect(try await leader.serves { $0.listens } == before - 6)
+    try await eventually { try await leader.serves { $0.listens } == before - 6 }
     #expect(try await follower.serves { $0.listens } == 6)
     #expect(try await cluster.ask(leader, "PUT", "/m/k.json", "7").status == 200)
     for (number, listener) in listeners.prefix(3).enumerated() {
@@ -157,12 +153,11 @@ struct FollowingTests {
     try await client.ask(1, "auth", #"{"cred":"\#(token)"}"#)
     let second = try await cluster.client(at: follower)
     try await cluster.follow(at: follower)
-    let deadline = NIODeadline.now() + .seconds(20)
-    while try await follower.serves({ $0.signedIn }) == 0, NIODeadline.now() < deadline {}
+    try await eventually { try await follower.serves { $0.signedIn } > 0 }
     try await cluster.deleteAccount(of: token, at: follower)
     #expect(try await client.next().contains(#""a":"ac""#))
     for member in [leader, follower] {
-      while try await member.serves({ $0.signedIn }) > 0, NIODeadline.now() < deadline {}
+      try await eventually { try await member.serves { $0.signedIn } == 0 }
     }
     // What it asks for now is answered next, so nothing else was said.
     client.send(#"{"t":"d","d":{"r":2,"a":"s","b":{"c":{}}}}"#)
@@ -257,8 +252,7 @@ struct FollowingTests {
   func strangers() async throws {
     let (cluster, _, follower) = try await pair()
     // The client that made the server follow goes in its own time.
-    let deadline = NIODeadline.now() + .seconds(20)
-    while try await follower.serves({ $0.sessions }) > 0, NIODeadline.now() < deadline {}
+    try await eventually { try await follower.serves { $0.sessions } == 0 }
     let client = try await cluster.client(at: follower)
     try await client.ask(1, "s", #"{"c":{"sdk.js.1":1}}"#)
     try await client.ask(2, "unauth", #"{}"#)

@@ -225,12 +225,7 @@ final class TestCluster: Sendable {
 
   /// Waits until a server has a copy of a database.
   func follow(_ name: String = "hearth", at member: Member) async throws {
-    let deadline = NIODeadline.now() + .seconds(20)
-    while try await !member.serves({ $0.isFollowed }, of: name) {
-      guard NIODeadline.now() < deadline else {
-        throw StoreError(.failed, description: "\(member.host) does not follow \(name)")
-      }
-    }
+    try await eventually { try await member.serves({ $0.isFollowed }, of: name) }
   }
 
   /// Waits until a server answers a request for data with a text.
@@ -256,10 +251,7 @@ final class TestCluster: Sendable {
     to name: String = "hearth",
     goingOnFrom session: String? = nil
   ) async throws -> ClientProbe {
-    try await ClientProbe(
-      ConnectionTarget(host: "127.0.0.1", port: try #require(member.server.port), namespace: name),
-      lastSession: session
-    )
+    try await member.server.connect(to: name, lastSession: session)
   }
 }
 
