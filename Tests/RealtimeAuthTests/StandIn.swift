@@ -164,47 +164,41 @@ extension StandIn {
     )
   }
 
-  static func error(_ message: String, status: Int = 400) -> HTTPAnswer {
-    json(
-      """
-      {
-        "error": {
-          "code": \(status),
-          "message": "\(message)",
-          "errors": [
-            {
-              "message": "\(message)",
-              "domain": "global",
-              "reason": "invalid"
-            }
-          ]
-        }
-      }
-
-      """,
-      status: status
-    )
+  /// A response with these members, apart from those without a value.
+  static func json(_ members: (String, JSONValue?)..., status: Int = 200) -> HTTPAnswer {
+    let members = members.compactMap { name, value in value.map { JSONMember(name, $0) } }
+    let text = PrettyJSON.text(.object(members))
+    return json(String(decoding: text, as: UTF8.self) + "\n", status: status)
   }
 
-  static let missingKey = json(
-    """
-    {
-      "error": {
-        "code": 403,
-        "message": "The request is missing a valid API key.",
-        "errors": [
-          {
-            "message": "The request is missing a valid API key.",
-            "domain": "global",
-            "reason": "forbidden"
-          }
-        ],
-        "status": "PERMISSION_DENIED"
-      }
-    }
+  static func error(
+    _ message: String,
+    status: Int = 400,
+    reason: String = "invalid",
+    name: String? = nil
+  ) -> HTTPAnswer {
+    var members: [JSONMember] = [
+      JSONMember("code", .integer(Int64(status))), JSONMember("message", .string(message)),
+      JSONMember(
+        "errors",
+        .array([
+          .object(
+            ("message", .string(message)),
+            ("domain", .string("global")),
+            ("reason", .string(reason))
+          )
+        ])
+      ),
+    ]
+    if let name { members.append(JSONMember("status", .string(name))) }
+    return json(("error", .object(members)), status: status)
+  }
 
-    """,
-    status: 403
+  static let missingKey = error(
+    "The request is missing a valid API key.",
+    status: 403,
+    reason: "forbidden",
+    name: "PERMISSION_DENIED"
   )
 
   /// An ID token in the service's format, with a placeholder as its signature.
@@ -265,18 +259,13 @@ extension StandIn.State {
     if email != nil { account.provider = "password" }
     add(account)
     let tokens = makeTokens(account)
-    let line = email.map { "\n  \"email\": \"\($0)\"," } ?? ""
     return StandIn.json(
-      """
-      {
-        "kind": "identitytoolkit#SignupNewUserResponse",
-        "idToken": "\(tokens.id)",\(line)
-        "refreshToken": "\(tokens.refresh)",
-        "expiresIn": "\(lifetime)",
-        "localId": "\(account.uid)"
-      }
-
-      """
+      ("kind", .string("identitytoolkit#SignupNewUserResponse")),
+      ("idToken", .string(tokens.id)),
+      ("email", email.map { .string($0) }),
+      ("refreshToken", .string(tokens.refresh)),
+      ("expiresIn", .string("\(lifetime)")),
+      ("localId", .string(account.uid))
     )
   }
 
@@ -287,19 +276,14 @@ extension StandIn.State {
     guard !account.isDisabled else { return StandIn.error("USER_DISABLED") }
     let tokens = makeTokens(account)
     return StandIn.json(
-      """
-      {
-        "kind": "identitytoolkit#VerifyPasswordResponse",
-        "localId": "\(account.uid)",
-        "email": "\(account.email ?? "")",
-        "displayName": "\(account.displayName ?? "")",
-        "idToken": "\(tokens.id)",
-        "registered": true,
-        "refreshToken": "\(tokens.refresh)",
-        "expiresIn": "\(lifetime)"
-      }
-
-      """
+      ("kind", .string("identitytoolkit#VerifyPasswordResponse")),
+      ("localId", .string(account.uid)),
+      ("email", .string(account.email ?? "")),
+      ("displayName", .string(account.displayName ?? "")),
+      ("idToken", .string(tokens.id)),
+      ("registered", .bool(true)),
+      ("refreshToken", .string(tokens.refresh)),
+      ("expiresIn", .string("\(lifetime)"))
     )
   }
 
@@ -313,16 +297,11 @@ extension StandIn.State {
     add(account)
     let tokens = makeTokens(account)
     return StandIn.json(
-      """
-      {
-        "kind": "identitytoolkit#VerifyCustomTokenResponse",
-        "idToken": "\(tokens.id)",
-        "refreshToken": "\(tokens.refresh)",
-        "expiresIn": "\(lifetime)",
-        "isNewUser": \(isNew)
-      }
-
-      """
+      ("kind", .string("identitytoolkit#VerifyCustomTokenResponse")),
+      ("idToken", .string(tokens.id)),
+      ("refreshToken", .string(tokens.refresh)),
+      ("expiresIn", .string("\(lifetime)")),
+      ("isNewUser", .bool(isNew))
     )
   }
 
@@ -333,28 +312,22 @@ extension StandIn.State {
     guard owner.expires > StandIn.now() else { return StandIn.error("TOKEN_EXPIRED") }
     guard let account = account(owner.uid) else { return StandIn.error("USER_NOT_FOUND") }
     guard !account.isDisabled else { return StandIn.error("USER_DISABLED") }
-    let lines = [
-      account.email.map { "\"email\": \"\($0)\"" },
-      account.displayName.map { "\"displayName\": \"\($0)\"" },
-      account.photoURL.map { "\"photoUrl\": \"\($0)\"" },
-    ].compactMap(\.self).map { "\n      \($0)," }.joined()
+    var user = [JSONMember("localId", .string(account.uid))]
+    for (name, text) in [
+      ("email", account.email), ("displayName", account.displayName),
+      ("photoUrl", account.photoURL),
+    ] {
+      if let text { user.append(JSONMember(name, .string(text))) }
+    }
+    user += [
+      JSONMember("emailVerified", .bool(false)), JSONMember("validSince", .string("1700000000")),
+      JSONMember("lastLoginAt", .string("1700000000000")),
+      JSONMember("createdAt", .string("1700000000000")),
+      JSONMember("lastRefreshAt", .string("2026-01-01T00:00:00Z")),
+    ]
     return StandIn.json(
-      """
-      {
-        "kind": "identitytoolkit#GetAccountInfoResponse",
-        "users": [
-          {
-            "localId": "\(account.uid)",\(lines)
-            "emailVerified": false,
-            "validSince": "1700000000",
-            "lastLoginAt": "1700000000000",
-            "createdAt": "1700000000000",
-            "lastRefreshAt": "2026-01-01T00:00:00Z"
-          }
-        ]
-      }
-
-      """
+      ("kind", .string("identitytoolkit#GetAccountInfoResponse")),
+      ("users", .array([.object(user)]))
     )
   }
 
@@ -367,50 +340,37 @@ extension StandIn.State {
       if attribute == .string("PHOTO_URL") { account.photoURL = nil }
     }
     if let email = json["email"]?.string { account.email = email }
-    var lines = ""
+    var tokens: (id: String, refresh: String)?
     if let password = json["password"]?.string {
       guard password.utf8.count >= 6 else {
         return StandIn.error("WEAK_PASSWORD : Password should be at least 6 characters")
       }
       account.password = password
       refreshTokens = refreshTokens.filter { $0.value != account.uid }
-      let tokens = makeTokens(account)
-      lines = """
-        ,
-          "idToken": "\(tokens.id)",
-          "refreshToken": "\(tokens.refresh)",
-          "expiresIn": "\(lifetime)"
-        """
+      tokens = makeTokens(account)
     }
     add(account)
     return StandIn.json(
-      """
-      {
-        "kind": "identitytoolkit#SetAccountInfoResponse",
-        "localId": "\(account.uid)",
-        "emailVerified": false\(lines)
-      }
-
-      """
+      ("kind", .string("identitytoolkit#SetAccountInfoResponse")),
+      ("localId", .string(account.uid)),
+      ("emailVerified", .bool(false)),
+      ("idToken", tokens.map { .string($0.id) }),
+      ("refreshToken", tokens.map { .string($0.refresh) }),
+      ("expiresIn", tokens.map { _ in .string("\(lifetime)") })
     )
   }
 
   mutating func delete(_ json: JSONValue) -> HTTPAnswer {
     guard let account = account(ofToken: json) else { return StandIn.error("USER_NOT_FOUND") }
     accounts.removeAll { $0.uid == account.uid }
-    return StandIn.json("{\n  \"kind\": \"identitytoolkit#DeleteAccountResponse\"\n}\n")
+    return StandIn.json(("kind", .string("identitytoolkit#DeleteAccountResponse")))
   }
 
   func sendCode(_ json: JSONValue) -> HTTPAnswer {
     guard let email = json["email"]?.string else { return StandIn.error("MISSING_EMAIL") }
     return StandIn.json(
-      """
-      {
-        "kind": "identitytoolkit#GetOobConfirmationCodeResponse",
-        "email": "\(email)"
-      }
-
-      """
+      ("kind", .string("identitytoolkit#GetOobConfirmationCodeResponse")),
+      ("email", .string(email))
     )
   }
 
@@ -420,14 +380,9 @@ extension StandIn.State {
       for index in accounts.indices { accounts[index].password = password }
     }
     return StandIn.json(
-      """
-      {
-        "kind": "identitytoolkit#ResetPasswordResponse",
-        "email": "ann@example.org",
-        "requestType": "PASSWORD_RESET"
-      }
-
-      """
+      ("kind", .string("identitytoolkit#ResetPasswordResponse")),
+      ("email", .string("ann@example.org")),
+      ("requestType", .string("PASSWORD_RESET"))
     )
   }
 
@@ -444,18 +399,13 @@ extension StandIn.State {
     guard !account.isDisabled else { return StandIn.error("USER_DISABLED") }
     let tokens = makeTokens(account)
     return StandIn.json(
-      """
-      {
-        "access_token": "\(tokens.id)",
-        "expires_in": "\(lifetime)",
-        "token_type": "Bearer",
-        "refresh_token": "\(token.removingPercentEncoding ?? "")",
-        "id_token": "\(tokens.id)",
-        "user_id": "\(account.uid)",
-        "project_id": "123456789"
-      }
-
-      """
+      ("access_token", .string(tokens.id)),
+      ("expires_in", .string("\(lifetime)")),
+      ("token_type", .string("Bearer")),
+      ("refresh_token", .string(token.removingPercentEncoding ?? "")),
+      ("id_token", .string(tokens.id)),
+      ("user_id", .string(account.uid)),
+      ("project_id", .string("123456789"))
     )
   }
 }
