@@ -45,5 +45,8 @@ struct ExpressionTests {
     #expect(counts.count == 20 && counts.values.allSatisfy { $0 > 1 }, "\(counts)")
     #expect(counts.values.count { $0 > 20 } == 13, "\(counts)")
     #expect(RuleRequest.all.count > 60 && DocumentError.all.count > 50)
+    #expect(
+      RuleLine.kinds("open", "closed", "lasting", "changing", "possible", "impossible").count == 47
+    )
   }
 }

@@ -19,28 +19,14 @@ struct LastingTests {
   }
 
   @Test(
-    "A decision that depends only on the user and the request lasts",
-    arguments: [
-      "true", "auth != null", "auth.uid === 'ann'", "query.limitToFirst == null",
-      "auth.uid.matches(/^a/)", "auth['uid'].length == 3 ? true : false", "!(auth == null)",
-    ]
+    "A decision that depends only on the user and the request lasts, another may change",
+    arguments: RuleLine.kinds("lasting", "changing")
   )
-  func lasting(rule: String) throws {
-    #expect(try isLasting(rule))
-    #expect(try isLasting("false", rule + " && $a == 'a'"))
-  }
-
-  @Test(
-    "A decision that depends on data or the time may change",
-    arguments: [
-      "now < 10", "root.child('a').exists()", "data.child('a/n').val() == 1",
-      "auth != null && root.child('a').hasChild(auth.uid)", "'x'.length + now > 1 ? true : false",
-      "auth.uid.contains(root.child('a/none').exists() ? 'x' : 'a')", "!(now > 10)", "-now < 0",
-    ]
-  )
-  func conditional(rule: String) throws {
-    #expect(try !isLasting(rule))
-    #expect(try !isLasting("false", rule.replacing("data.child('a/n')", with: "data.child('n')")))
+  func rules(line: RuleLine) throws {
+    let inner = line.rest.replacing("data.child('a/n')", with: "data.child('n')")
+    #expect(try isLasting(line.rest) == (line.word == "lasting"))
+    #expect(try isLasting("false", inner) == (line.word == "lasting"))
+    if line.word == "lasting" { #expect(try isLasting("false", inner + " && $a == 'a'")) }
   }
 
   @Test("Only the granting rule matters, not those evaluated before it or declared below it")

@@ -1,10 +1,16 @@
 import Foundation
+import Testing
 
 /// A line of `Expressions.txt`, which describes itself.
-struct RuleLine: Sendable {
+struct RuleLine: Sendable, CustomTestStringConvertible {
   let section: String
   let word: String
   let rest: String
+
+  var testDescription: String { "\(word) \(rest)" }
+
+  /// The lines that begin with one of these words.
+  static func kinds(_ words: String...) -> [RuleLine] { all.filter { words.contains($0.word) } }
 
   static let all: [RuleLine] = {
     let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
