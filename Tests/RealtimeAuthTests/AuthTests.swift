@@ -292,19 +292,6 @@ struct AuthTests {
     }
   }
 
-  @Test("A token listener is called on each refresh")
-  func tokenListeners() async throws {
-    try await Scene.run { _, auth in
-      let told = Record<String?>()
-      try await auth.createUser(withEmail: email, password: password)
-      let handle = auth.addIDTokenDidChangeListener { _, user in told.append(user?.uid) }
-      await told.wait(for: 1)
-      _ = try await auth.currentUser?.getIDToken(forcingRefresh: true)
-      await told.wait(for: 2)
-      auth.removeIDTokenDidChangeListener(handle)
-    }
-  }
-
   @Test("Completion handlers report the same results, after the listeners")
   func callbacks() async throws {
     try await Scene.run { _, auth in

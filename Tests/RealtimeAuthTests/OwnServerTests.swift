@@ -16,7 +16,7 @@ struct OwnServerTests {
     }}
     """
 
-  private func run(
+  func run(
     tokenLifetime: Duration = .seconds(3_600),
     _ body: (String) async throws -> Void
   ) async throws {
@@ -33,7 +33,7 @@ struct OwnServerTests {
     await server.stop()
   }
 
-  private func open(_ url: String) throws -> (auth: Auth, database: Database) {
+  func open(_ url: String) throws -> (auth: Auth, database: Database) {
     var configuration = AuthConfiguration(databaseURL: url)
     configuration.persistence = .memory
     let auth = try Auth(configuration)
@@ -89,22 +89,6 @@ struct OwnServerTests {
         try await auth.signIn(withEmail: "bob@example.org", password: "another horse")
       }
       await database.close()
-    }
-  }
-
-  @Test("With two-second tokens no listener is lost, and no event is missed or repeated")
-  func shortTokens() async throws {
-    try await run(tokenLifetime: .seconds(2)) { url in
-      let writer = try open(url)
-      let reader = try open(url)
-      try await writer.auth.createUser(withEmail: "w@example.org", password: "correct horse")
-      try await reader.auth.createUser(withEmail: "r@example.org", password: "correct horse")
-      try await ShortTokenTests.expectAllEvents(
-        at: reader.database.reference(withPath: "list"),
-        writingTo: writer.database.reference(withPath: "list")
-      )
-      await writer.database.close()
-      await reader.database.close()
     }
   }
 }

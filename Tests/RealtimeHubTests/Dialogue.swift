@@ -166,6 +166,17 @@ struct Dialogue {
   private func mark(_ peer: PeerID) -> String { peer.number == 0 ? "" : "\(peer.number): " }
 }
 
+extension TreeHub {
+  /// Writes a value for a peer and has it stored; returns what the peers are sent then.
+  @discardableResult
+  mutating func put(_ node: Node, at path: Path, from peer: Int = 0) -> [HubOutput] {
+    let write = WriteRequest(path: path, operation: .set(node))
+    _ = handle(.request(id: 2, .write(write)), from: PeerID(peer), at: 0)
+    _ = takeBatch()
+    return batchCommitted()
+  }
+}
+
 /// JSON text with sorted members, so that texts can be compared.
 func sortedJSON(_ text: String) -> String {
   guard let json = try? JSONParser.parse(Array(text.utf8)) else { return "no JSON: \(text)" }

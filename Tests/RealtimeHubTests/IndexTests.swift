@@ -47,13 +47,6 @@ struct IndexTests {
     return try Node(json: json)
   }
 
-  private static func write(_ hub: inout TreeHub, _ path: Path, _ node: Node) {
-    let write = WriteRequest(path: path, operation: .set(node))
-    _ = hub.handle(.request(id: 2, .write(write)), from: PeerID(0), at: 0)
-    _ = hub.takeBatch()
-    _ = hub.batchCommitted()
-  }
-
   @Test("The last hundred of many children by a child value are read without a scan")
   func noScan() throws {
     let count = Thoroughness.rounds(100_000)
@@ -66,7 +59,7 @@ struct IndexTests {
     #expect(hub.listens.cache.visited == count)
     for number in 1...50 {
       let value = Int64(count + number)
-      Self.write(&hub, Path(wire: "posts/p\(1_000_000 + number)/n"), .integer(value))
+      hub.put(.integer(value), at: Path(wire: "posts/p\(1_000_000 + number)/n"))
       #expect(try Self.get(&hub) == Self.lastHundred.evaluate(hub.snapshot[ChildKey("posts")]))
     }
     #expect(hub.listens.cache.visited == count + 50)
@@ -81,7 +74,7 @@ struct IndexTests {
     _ = try Self.get(&hub)
     let unlisten = ClientRequest.unlisten(path: "posts", query: Self.lastHundred, tag: 1)
     _ = hub.handle(.request(id: 2, unlisten), from: PeerID(0), at: 0)
-    Self.write(&hub, "posts/x/n", .integer(5_000))
+    hub.put(.integer(5_000), at: "posts/x/n")
     #expect(try Self.get(&hub).hasChild("x"))
     let first = Query(index: .child("n"), limit: Query.Limit(1, side: .first))
     #expect(try Self.get(&hub, first).children?.count == 1)
@@ -97,7 +90,7 @@ struct IndexTests {
       ("posts/p1000005/other", .integer(1)), ("posts", Self.node(150)), ("/", .empty),
       ("posts/new/n", .integer(1)), ("posts", .integer(4)),
     ] {
-      Self.write(&hub, path, node)
+      hub.put(node, at: path)
       #expect(try Self.get(&hub) == Self.lastHundred.evaluate(hub.snapshot[ChildKey("posts")]))
     }
   }

@@ -66,10 +66,7 @@ struct ListenAttackTests {
     }
     #expect(granted == HubLimits().undeclaredOrders)
     let before = hub.listens.cache.visited
-    let write = WriteRequest(path: "posts/p1000007/n", operation: .set(.integer(9)))
-    _ = hub.handle(.request(id: 2, .write(write)), from: PeerID(2), at: 0)
-    _ = hub.takeBatch()
-    _ = hub.batchCommitted()
+    hub.put(.integer(9), at: "posts/p1000007/n", from: 2)
     #expect(hub.listens.cache.visited - before <= granted + 1)
     // A declared order is for everybody.
     #expect(try Self.listen(&hub, Self.window(1), tag: 1, peer: 2))
@@ -147,10 +144,8 @@ struct ListenAttackTests {
       _ = hub.handle(.request(id: 3, end), from: PeerID(0), at: 0)
     }
     #expect(hub.listenCount(of: PeerID(0)) == 25)
-    let write = WriteRequest(path: "posts/p1000011/n", operation: .set(.integer(11_000)))
-    _ = hub.handle(.request(id: 4, .write(write)), from: PeerID(1), at: 0)
-    _ = hub.takeBatch()
-    let pushed = hub.batchCommitted().count { output in
+    let outputs = hub.put(.integer(11_000), at: "posts/p1000011/n", from: 1)
+    let pushed = outputs.count { output in
       if case .send(PeerID(0), _) = output { true } else { false }
     }
     #expect(pushed == 1)
@@ -165,13 +160,8 @@ struct ListenAttackTests {
       #expect(try Self.listen(&hub, query, tag: Int(tag), peer: peer))
     }
     for node in [Node.leaf(.string("}}}")), .leaf(.integer(0)), .leaf(.string("{"))] {
-      let path: Path = "posts/p1000000/n"
-      let write = WriteRequest(path: path, operation: .set(node))
-      _ = hub.handle(.request(id: 2, .write(write)), from: PeerID(3), at: 0)
-      let batch = hub.takeBatch()
-      #expect(batch != nil, "\(node)")
       var pushes: [PeerID: [ServerPush]] = [:]
-      for output in hub.batchCommitted() {
+      for output in hub.put(node, at: "posts/p1000000/n", from: 3) {
         let (peers, bytes): ([PeerID], [UInt8])
         switch output {
         case .send(let peer, let message): (peers, bytes) = ([peer], message.bytes)

@@ -90,23 +90,6 @@ struct EventStreamTests {
     await server.stop()
   }
 
-  @Test("is refused for an invalid query or beyond the limit")
-  func refusal() async throws {
-    var options = DatabaseServer.Options(port: 0, rules: .open)
-    options.limits.connections = 1
-    let server = try await DatabaseServer.startForTest(options)
-    let http = try await HTTPProbe(server.address)
-    #expect(try await http.request("GET", "/a.json?limitToLast=1", lines: [accept]).status == 400)
-    #expect(try await http.request("GET", "/a%01.json", lines: [accept]).status == 400)
-    let stream = try await open(server, "/a.json")
-    #expect(try await http.request("GET", "/a.json", lines: [accept]).status == 503)
-    await stream.close()
-    var status = 503
-    while status == 503 { status = try await http.request("GET", "/a.json").status }
-    #expect(status == 200)
-    await server.stop()
-  }
-
   @Test("allows the server to exit when idle once its client has left")
   func disconnect() async throws {
     let server = try await DatabaseServer.startForTest(

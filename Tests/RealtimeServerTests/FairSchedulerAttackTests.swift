@@ -61,10 +61,13 @@ struct FairSchedulerAttackTests {
     func ask(_ pieces: Int) { self.pieces += pieces }
   }
 
+  private let loop = ManualLoop()
+  private let scheduler: FairScheduler
+
+  init() { scheduler = FairScheduler(loop.loop) }
+
   @Test("When there is little to do, work runs as soon as it arrives")
   func quiet() {
-    let loop = ManualLoop()
-    let scheduler = FairScheduler(loop.loop)
     for number in 0..<10 {
       let worker = Worker("\(number)", pieces: 1, cost: .microseconds(20), loop)
       scheduler.request(by: worker)
@@ -75,8 +78,6 @@ struct FairSchedulerAttackTests {
 
   @Test("A client with little work waits for one piece of each endless worker at most")
   func overtaking() {
-    let loop = ManualLoop()
-    let scheduler = FairScheduler(loop.loop)
     let attackers = (0..<40).map { _ in
       Worker("attacker", pieces: 100, cost: .milliseconds(20), loop)
     }
@@ -95,8 +96,6 @@ struct FairSchedulerAttackTests {
 
   @Test("A newcomer does not overtake clients known to be cheap")
   func newcomers() {
-    let loop = ManualLoop()
-    let scheduler = FairScheduler(loop.loop)
     let client = Worker("client", pieces: 1, cost: .microseconds(20), loop)
     scheduler.request(by: client)
     for _ in 0..<20 {
@@ -113,8 +112,6 @@ struct FairSchedulerAttackTests {
 
   @Test("Endless workers take turns, and all of their work gets done")
   func roundRobin() {
-    let loop = ManualLoop()
-    let scheduler = FairScheduler(loop.loop)
     let attackers = (0..<5).map { Worker("\($0)", pieces: 20, cost: .milliseconds(20), loop) }
     for attacker in attackers {
       // No worker is favoured for having no cost yet.
@@ -132,8 +129,6 @@ struct FairSchedulerAttackTests {
 
   @Test("Many light clients do not starve a heavy one")
   func noStarvation() {
-    let loop = ManualLoop()
-    let scheduler = FairScheduler(loop.loop)
     let heavy = Worker("heavy", pieces: 10, cost: .milliseconds(20), loop)
     scheduler.request(by: heavy)
     let clients = (0..<200).map { _ in Worker("client", pieces: 0, cost: .microseconds(100), loop) }
@@ -149,8 +144,6 @@ struct FairSchedulerAttackTests {
 
   @Test("Sockets are polled after each slice, however much work waits")
   func slices() {
-    let loop = ManualLoop()
-    let scheduler = FairScheduler(loop.loop)
     let workers = (0..<100).map { _ in Worker("worker", pieces: 50, cost: .microseconds(500), loop)
     }
     for worker in workers { scheduler.request(by: worker) }

@@ -21,6 +21,15 @@ struct LongPollingTests {
     try await eventually { try await value(server, path) == wanted }
   }
 
+  /// A server, a client that polls it, and the name of the client's session.
+  private func begin(
+    _ options: DatabaseServer.Options = DatabaseServer.Options(port: 0, rules: .open)
+  ) async throws -> (server: DatabaseServer, client: PollingProbe, session: String) {
+    let server = try await DatabaseServer.startForTest(options)
+    let client = try await PollingProbe(server.address)
+    return (server, client, try await client.session())
+  }
+
   @Test("A session starts with a script and the greeting")
   func start() async throws {
     let server = try await DatabaseServer.startForTest()
@@ -48,9 +57,7 @@ struct LongPollingTests {
 
   @Test("Writes, listens and pushes work as over a WebSocket")
   func conversation() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let client = try await PollingProbe(server.address)
-    _ = try await client.session()
+    let (server, client, _) = try await begin()
     try await client.send(
       #"{"t":"d","d":{"r":1,"a":"q","b":{"p":"a","h":""}}}"#,
       put(2, "a/b", #""</script>""#),
@@ -71,9 +78,7 @@ struct LongPollingTests {
 
   @Test("Messages sent in pieces arrive in order even if requests overtake each other")
   func overtaking() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let client = try await PollingProbe(server.address)
-    _ = try await client.session()
+    let (server, client, _) = try await begin()
     let pieces = await client.pieces(of: (1...4).map { put($0, "a/\($0)", "\($0)") }, bytes: 40)
     let first = await client.target(pieces[..<5])
     let second = await client.target(pieces[5...].prefix(0))
@@ -89,9 +94,7 @@ struct LongPollingTests {
 
   @Test("A session cannot be continued without its secret", arguments: ["id", "pw"])
   func secret(name: String) async throws {
-    let server = try await DatabaseServer.startForTest()
-    let client = try await PollingProbe(server.address)
-    _ = try await client.session()
+    let (server, client, _) = try await begin()
     let http = try await HTTPProbe(server.address)
     let forged = await client.target(client.pieces(of: [put(1, "a", "1")]))
       .replacing("\(name)=", with: "\(name)=x")
@@ -107,9 +110,7 @@ struct LongPollingTests {
 
   @Test("Leaving applies the onDisconnect writes once")
   func leaving() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let client = try await PollingProbe(server.address)
-    _ = try await client.session()
+    let (server, client, _) = try await begin()
     try await client.send(put(1, "gone", #"{".sv":{"increment":1}}"#, action: "o"))
     #expect(try await client.next() == ok(1))
     let frame = try await HTTPProbe(server.address).request(
@@ -136,9 +137,7 @@ struct LongPollingTests {
   func silence() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.pollSeconds = 1
-    let server = try await DatabaseServer.startForTest(options)
-    let client = try await PollingProbe(server.address)
-    _ = try await client.session()
+    let (server, client, _) = try await begin(options)
     try await client.send(put(1, "gone", "true", action: "o"))
     #expect(try await client.next() == ok(1))
     try await expect(server, "/gone.json", "true")
@@ -147,9 +146,7 @@ struct LongPollingTests {
 
   @Test("A session can move to a WebSocket and remains the same session")
   func upgrade() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let client = try await PollingProbe(server.address)
-    let session = try await client.session()
+    let (server, client, session) = try await begin()
     try await client.send(put(1, "gone", "true", action: "o"))
     #expect(try await client.next() == ok(1))
     let socket = try await RawWebSocket(server.address, target: "/.ws?v=5&s=\(session)")
@@ -186,9 +183,7 @@ struct LongPollingTests {
 
   @Test("An abandoned WebSocket upgrade leaves polling unaffected")
   func abandonedUpgrade() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let client = try await PollingProbe(server.address)
-    let session = try await client.session()
+    let (server, client, session) = try await begin()
     for _ in 0..<2 {
       let socket = try await RawWebSocket(server.address, target: "/.ws?v=5&s=\(session)")
       #expect(try await socket.next().contains(#""t":"a""#))
@@ -206,9 +201,7 @@ struct LongPollingTests {
   func large() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.messageBytes = 400_000
-    let server = try await DatabaseServer.startForTest(options)
-    let client = try await PollingProbe(server.address)
-    _ = try await client.session()
+    let (server, client, _) = try await begin(options)
     let text = "\"\(String(repeating: "é", count: 100_000))\""
     try await client.send(put(1, "a", text))
     #expect(try await client.next() == ok(1))
@@ -237,9 +230,7 @@ struct LongPollingTests {
 
   @Test("A stopping server answers the waiting request")
   func stop() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let client = try await PollingProbe(server.address)
-    _ = try await client.session()
+    let (server, client, _) = try await begin()
     let target = await client.target()
     async let answer = HTTPProbe(server.address).request("GET", target)
     let last = try await HTTPProbe(server.address)
@@ -287,9 +278,7 @@ struct LongPollingTests {
 
   @Test("A session whose requests are cut off continues where it was")
   func unplugged() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let client = try await PollingProbe(server.address)
-    _ = try await client.session()
+    let (server, client, _) = try await begin()
     for id in 1...5 {
       let target = await client.target(client.pieces(of: [put(id, "a", "\(id)")]))
       let lost = try await HTTPProbe(server.address)
@@ -305,9 +294,7 @@ struct LongPollingTests {
 
   @Test("A new session ends the one it names as its last")
   func lastSession() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let client = try await PollingProbe(server.address)
-    let session = try await client.session()
+    let (server, client, session) = try await begin()
     try await client.send(put(1, "gone", "true", action: "o"))
     #expect(try await client.next() == ok(1))
     _ = try await PollingProbe(server.address, database: "&ls=\(session)")

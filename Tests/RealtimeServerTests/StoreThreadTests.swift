@@ -20,19 +20,15 @@ struct StoreThreadTests {
     _ store: GateStore,
     _ outcomes: AsyncStream<StoreThread.Outcome>.Continuation
   ) async throws -> StoreThread {
-    let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
-    let opened = try await eventLoop.flatSubmit {
-      StoreThread.open(on: eventLoop) { store }
-    }.get()
-    let thread = try #require(opened?.thread)
+    let thread = try await open(store)
     let first = batch(1)
-    try await eventLoop.submit {
+    try await thread.eventLoop.submit {
       thread.onOutcome = { outcomes.yield($0) }
       thread.commit(first)
     }.get()
     try await store.waitForCommit()
     let later = [batch(2), batch(3)]
-    try await eventLoop.submit { for batch in later { thread.commit(batch) } }.get()
+    try await thread.eventLoop.submit { for batch in later { thread.commit(batch) } }.get()
     return thread
   }
 

@@ -54,6 +54,14 @@ struct AccountStoreFailureTests {
     func close() {}
   }
 
+  /// What a user sends who signs up.
+  private static let signUp = HTTPProbe.text(
+    "POST",
+    "/v1/accounts:signUp?key=any",
+    #"{"email":"ada@example.com","password":"correct horse"}"#,
+    lines: ["Content-Type: application/json"]
+  )
+
   /// A request that creates an account.
   private var creation: IdentityRequest {
     var request = IdentityRequest(
@@ -101,15 +109,7 @@ struct AccountStoreFailureTests {
     let server = try await DatabaseServer.start(options(.failed))
     let http = try await HTTPProbe(server.address)
     let client = try await server.connectAndGreet()
-    let body = #"{"email":"ada@example.com","password":"correct horse"}"#
-    http.send(
-      HTTPProbe.text(
-        "POST",
-        "/v1/accounts:signUp?key=any",
-        body,
-        lines: ["Content-Type: application/json"]
-      )
-    )
+    http.send(Self.signUp)
     #expect(try await http.rest() == "")
     #expect(try await client.messagesUntilClosed() == [])
     let error = await #expect(throws: DatabaseServerError.self) {
@@ -122,15 +122,9 @@ struct AccountStoreFailureTests {
   func full() async throws {
     let server = try await DatabaseServer.start(options(.full))
     let http = try await HTTPProbe(server.address)
-    let body = #"{"email":"ada@example.com","password":"correct horse"}"#
     for _ in 1...2 {
-      let answer = try await http.request(
-        "POST",
-        "/v1/accounts:signUp?key=any",
-        body,
-        lines: ["Content-Type: application/json"]
-      )
-      #expect(answer.status == 500)
+      http.send(Self.signUp)
+      #expect(try await http.answer().status == 500)
     }
     await server.stop()
   }
