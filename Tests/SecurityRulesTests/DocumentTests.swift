@@ -52,23 +52,6 @@ struct DocumentTests {
     }
   }
 
-  @Test("An expression may contain comments; strings and patterns are not mistaken for them")
-  func commentsInExpressions() throws {
-    let expressions = [
-      "true // why", "// first\n true", "/* a */true/* b */", "true /* && false */ && true",
-      "true\n// && false\n && true", "'//'.length == 2", "'/*'.length == 2", "8 / 2 /* / 0 */ == 4",
-      "'a/b' .matches(/a\\/b/) // yes", "'*/'.length /**/ == 2", "true //",
-    ]
-    for expression in expressions {
-      let text = JSONValue.string(expression).text
-      let rules = try RuleSet(source: #"{"rules":{".read":\#(text)}}"#)
-      let access = rules.canRead(.root, by: .nobody, now: 0, root: .empty)
-      #expect(access.isAllowed, "\(expression)")
-    }
-    #expect(error(#"{"rules":{".read":"true /* x"}}"#) != nil)
-    #expect(error(#"{"rules":{".read":"// nothing"}}"#) != nil)
-  }
-
   @Test("An error is reported with its line and column", arguments: DocumentError.all)
   func places(_ expected: DocumentError) throws {
     let error = try #require(self.error(expected.source))

@@ -33,6 +33,8 @@ struct NamedChildrenTests {
     #"{"count":2,"uid":"ann"}"#, "true",
   ]
 
+  private let ann = RuleSubject(.object(("uid", .string("ann"))))
+
   /// A post, and the same post with so much text that it is not packed.
   private static func versions(_ json: String) throws -> (packed: Node, large: Node) {
     let post = try Node(parsing: json)
@@ -43,7 +45,6 @@ struct NamedChildrenTests {
   @Test("evaluate the same whether packed or not")
   func packedOrNot() throws {
     let rules = try RuleSet(source: Self.source)
-    let auth = JSONValue.object(("uid", .string("ann")))
     var outcomes: [Bool: Int] = [:]
     for (old, new) in Self.posts.flatMap({ old in Self.posts.map { (old, $0) } }) {
       let (before, after) = (try Self.versions(old), try Self.versions(new))
@@ -54,7 +55,7 @@ struct NamedChildrenTests {
         let root = Node.empty.setting("posts/other" as Path, to: .integer(1))
           .setting("posts/a" as Path, to: old)
         let changed = root.setting("posts/a" as Path, to: new)
-        return rules.canWrite(["posts/a"], by: RuleSubject(auth), now: 0, from: root, to: changed)
+        return rules.canWrite(["posts/a"], by: ann, now: 0, from: root, to: changed)
           .isAllowed
       }
       #expect(Set(allowed).count == 1, "\(old) becomes \(new)")
@@ -66,25 +67,16 @@ struct NamedChildrenTests {
   @Test("are looked up again for each path of an update, in any order")
   func severalPlaces() throws {
     let rules = try RuleSet(source: Self.source)
-    let auth = JSONValue.object(("uid", .string("ann")))
     let valid = try Node(parsing: Self.posts[2])
     let wrong = try Node(parsing: Self.posts[3])
     for isOpen in [false, true] {
       let root = Node.empty.setting("posts/open" as Path, to: .bool(isOpen))
       for (first, second) in [(valid, valid), (valid, wrong), (wrong, valid)] {
-        let changed = root.setting("posts/a" as Path, to: first).setting(
-          "posts/b" as Path,
-          to: second
-        )
+        let changed = root.setting("posts/a" as Path, to: first)
+          .setting("posts/b" as Path, to: second)
         let places: [Path] = ["posts/a", "posts/b"]
         for paths in [places, places.reversed()] {
-          let decision = rules.canWrite(
-            paths,
-            by: RuleSubject(auth),
-            now: 0,
-            from: root,
-            to: changed
-          )
+          let decision = rules.canWrite(paths, by: ann, now: 0, from: root, to: changed)
           // The rule for all posts depends on their data alone, which begins at 0 or 1.
           #expect(decision.isAllowed == (isOpen || first == second), "\(paths) \(isOpen)")
         }
@@ -102,7 +94,6 @@ struct NamedChildrenTests {
         {"rules": {"a": {".write": "newData.hasChildren(['x', auth.uid, 'y']) && newData.hasChildren(['y', 'x'])"}}}
         """
     )
-    let auth = JSONValue.object(("uid", .string("ann")))
     for (text, isAllowed) in [
       (#"{"x":1,"ann":1,"y":1}"#, true), (#"{"x":1,"y":1}"#, false), (#"{"x":1,"ann":1}"#, false),
       (#"{"ann":1,"y":1}"#, false), ("1", false),
@@ -110,7 +101,7 @@ struct NamedChildrenTests {
       var node = try Node(parsing: text)
       if !isPacked { node.update(at: ".priority", to: .integer(1)) }
       let changed = Node.empty.setting("a" as Path, to: node)
-      let decision = rules.canWrite(["a"], by: RuleSubject(auth), now: 0, from: .empty, to: changed)
+      let decision = rules.canWrite(["a"], by: ann, now: 0, from: .empty, to: changed)
       #expect(decision.isAllowed == isAllowed, "\(text)")
     }
   }
