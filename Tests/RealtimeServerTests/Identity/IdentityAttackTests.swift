@@ -35,48 +35,61 @@ struct IdentityAttackTests {
 
   private static let now: Int64 = 1_700_000_000
 
+  /// A forgery whose header, payload or signature is replaced; KEY stands for the name of our key.
+  private static func part(
+    _ number: Int,
+    _ text: String,
+    _ name: String,
+    _ reason: String
+  ) -> Forgery {
+    Forgery(testDescription: name, reason: reason) { _, token, key in
+      let text = text.replacing("KEY", with: key.id)
+      return replacing(token, number, number == 2 ? text : encoded(text))
+    }
+  }
+
+  /// A forgery, signed with our key, in which some claims are others or missing.
+  private static func claims(
+    _ name: String,
+    _ reason: String,
+    _ changes: (String, JSONValue?)...
+  ) -> Forgery {
+    Forgery(testDescription: name, reason: reason) { token, _, key in altered(token, key, changes) }
+  }
+
   static let forgeries: [Forgery] = [
     Forgery(testDescription: "no signature", reason: "Unsupported jwt algorithm: none") {
       token,
       _,
       _ in WebToken.unsigned(token.claims)
     },
-    Forgery(testDescription: "alg none, signature kept", reason: "Unsupported") { _, text, _ in
-      replacing(text, 0, encoded(#"{"alg":"none","typ":"JWT"}"#))
-    },
-    Forgery(testDescription: "HS256", reason: "Unsupported jwt algorithm: HS256") { _, text, key in
-      replacing(text, 0, encoded(#"{"alg":"HS256","kid":"\#(key.id)"}"#))
-    },
-    Forgery(testDescription: "RS256", reason: "Unsupported") { _, text, key in
-      replacing(text, 0, encoded(#"{"alg":"RS256","kid":"\#(key.id)"}"#))
-    },
-    Forgery(testDescription: "es256 in small letters", reason: "Unsupported") { _, text, key in
-      replacing(text, 0, encoded(#"{"alg":"es256","kid":"\#(key.id)"}"#))
-    },
-    Forgery(testDescription: "alg twice", reason: "Could not parse") { _, text, key in
-      replacing(text, 0, encoded(#"{"alg":"none","alg":"ES256","kid":"\#(key.id)"}"#))
-    },
-    Forgery(testDescription: "no kid", reason: "signature") { _, text, _ in
-      replacing(text, 0, encoded(#"{"alg":"ES256"}"#))
-    },
-    Forgery(testDescription: "an extension that is critical", reason: "Could not parse") {
-      _,
-      text,
-      key in
-      replacing(text, 0, encoded(#"{"alg":"ES256","kid":"\#(key.id)","crit":["b64"],"b64":false}"#))
-    },
-    Forgery(testDescription: "another payload", reason: "signature") { token, text, _ in
-      replacing(text, 1, encoded(#"{"sub":"root","aud":"hearth"}"#))
-    },
-    Forgery(testDescription: "another signature", reason: "signature") { _, text, _ in
-      replacing(text, 2, Base64URL.encode([UInt8](repeating: 7, count: 64)))
-    },
-    Forgery(testDescription: "a signature of zeros", reason: "signature") { _, text, _ in
-      replacing(text, 2, Base64URL.encode([UInt8](repeating: 0, count: 64)))
-    },
-    Forgery(testDescription: "an empty signature", reason: "signature") { _, text, _ in
-      replacing(text, 2, "")
-    },
+    part(0, #"{"alg":"none","typ":"JWT"}"#, "alg none, signature kept", "Unsupported"),
+    part(0, #"{"alg":"HS256","kid":"KEY"}"#, "HS256", "Unsupported jwt algorithm: HS256"),
+    part(0, #"{"alg":"RS256","kid":"KEY"}"#, "RS256", "Unsupported"),
+    part(0, #"{"alg":"es256","kid":"KEY"}"#, "es256 in small letters", "Unsupported"),
+    part(0, #"{"alg":"none","alg":"ES256","kid":"KEY"}"#, "alg twice", "Could not parse"),
+    part(0, #"{"alg":"ES256"}"#, "no kid", "signature"),
+    part(
+      0,
+      #"{"alg":"ES256","kid":"KEY","crit":["b64"],"b64":false}"#,
+      "an extension that is critical",
+      "Could not parse"
+    ),
+    part(1, #"{"sub":"root","aud":"hearth"}"#, "another payload", "signature"),
+    part(
+      2,
+      Base64URL.encode([UInt8](repeating: 7, count: 64)),
+      "another signature",
+      "signature"
+    ),
+    part(
+      2,
+      Base64URL.encode([UInt8](repeating: 0, count: 64)),
+      "a signature of zeros",
+      "signature"
+    ),
+    part(2, "", "an empty signature", "signature"),
+    part(2, String(repeating: "A", count: 9_000), "nine kilobytes", "Could not parse"),
     Forgery(testDescription: "another key", reason: "signature") { token, _, _ in
       try altered(token, SigningKey(created: 0), [])
     },
@@ -87,35 +100,25 @@ struct IdentityAttackTests {
       let forged = try altered(token, SigningKey(created: 0), [])
       return replacing(forged, 0, encoded(#"{"alg":"ES256","kid":"\#(key.id)"}"#))
     },
-    Forgery(testDescription: "another issuer", reason: "another database") { token, _, key in
-      altered(token, key, [("iss", .string("https://securetoken.google.com/hearth"))])
-    },
-    Forgery(testDescription: "another database", reason: "another database") { token, _, key in
-      altered(token, key, [("aud", .string("other"))])
-    },
-    Forgery(testDescription: "several audiences", reason: "another database") { token, _, key in
-      altered(token, key, [("aud", .array([.string("hearth")]))])
-    },
-    Forgery(testDescription: "expired", reason: "expired") { token, _, key in
-      altered(token, key, [("exp", .integer(now))])
-    },
-    Forgery(testDescription: "without an end", reason: "lacks a claim") { token, _, key in
-      altered(token, key, [("exp", nil)])
-    },
-    Forgery(testDescription: "not valid yet", reason: "not valid yet") { token, _, key in
-      altered(token, key, [("iat", .integer(now + 61)), ("exp", .integer(now + 3_600))])
-    },
-    Forgery(testDescription: "not before later", reason: "not valid yet") { token, _, key in
-      altered(token, key, [("nbf", .integer(now + 61))])
-    },
-    Forgery(testDescription: "without a user", reason: "lacks a claim") { token, _, key in
-      altered(token, key, [("sub", .string(""))])
-    },
+    claims(
+      "another issuer",
+      "another database",
+      ("iss", .string("https://securetoken.google.com/hearth"))
+    ),
+    claims("another database", "another database", ("aud", .string("other"))),
+    claims("several audiences", "another database", ("aud", .array([.string("hearth")]))),
+    claims("expired", "expired", ("exp", .integer(now))),
+    claims("without an end", "lacks a claim", ("exp", nil)),
+    claims(
+      "not valid yet",
+      "not valid yet",
+      ("iat", .integer(now + 61)),
+      ("exp", .integer(now + 3_600))
+    ),
+    claims("not before later", "not valid yet", ("nbf", .integer(now + 61))),
+    claims("without a user", "lacks a claim", ("sub", .string(""))),
     Forgery(testDescription: "too few parts", reason: "Could not parse") { _, text, _ in
       text.split(separator: ".").prefix(2).joined(separator: ".")
-    },
-    Forgery(testDescription: "nine kilobytes", reason: "Could not parse") { _, text, _ in
-      replacing(text, 2, String(repeating: "A", count: 9_000))
     },
   ]
 
