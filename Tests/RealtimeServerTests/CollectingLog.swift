@@ -18,3 +18,10 @@ struct CollectingLog: LogHandler {
     lines.withLockedValue { $0.append("\(event.level) \(event.message) \(all)") }
   }
 }
+
+extension Logger {
+  /// A logger that collects its lines.
+  static func collecting(_ lines: NIOLockedValueBox<[String]>) -> Logger {
+    Logger(label: "test") { _ in CollectingLog(lines: lines) }
+  }
+}

@@ -81,10 +81,7 @@ struct DurabilityTests {
   func storeFailure() async throws {
     let store = GateStore()
     let log = NIOLockedValueBox<[String]>([])
-    let server = try await DatabaseServer.startForTest(
-      store: store,
-      logger: Logger(label: "test") { _ in CollectingLog(lines: log) }
-    )
+    let server = try await DatabaseServer.startForTest(store: store, logger: .collecting(log))
     let client = try await server.connectAndGreet()
     store.release(StoreError(.full, description: "the disk is full"))
     client.send(put(1))

@@ -14,7 +14,7 @@ struct LogTests {
     _ body: (DatabaseServer) async throws -> Void
   ) async throws -> [String] {
     let lines = NIOLockedValueBox<[String]>([])
-    let logger = Logger(label: "test") { _ in CollectingLog(lines: lines) }
+    let logger = Logger.collecting(lines)
     let server = try await DatabaseServer.start(options, logger: logger)
     try await body(server)
     await server.stop()
@@ -68,8 +68,7 @@ struct LogTests {
     let lines = try await run(options) { server in
       let client = try await server.connectAndGreet()
       for number in 1...5 {
-        client.send(#"{"t":"d","d":{"r":\#(number),"a":"q","b":{"p":"/a\#(number)","h":""}}}"#)
-        _ = try await client.next()
+        try await client.ask(number, "q", #"{"p":"/a\#(number)","h":""}"#)
       }
     }
     #expect(lines.filter { $0.contains("more than \(limit) listens") }.count == notes)
@@ -85,17 +84,11 @@ struct LogTests {
     let lines = try await run(options) { server in
       for user in ["ann", "ann", "bob", nil, nil] {
         let client = try await server.connectAndGreet()
-        var messages = [1, 2].map {
-          #"{"t":"d","d":{"r":\#($0),"a":"q","b":{"p":"/a\#($0)","h":""}}}"#
+        if let user { try await client.ask(0, "auth", #"{"cred":"\#(user)"}"#) }
+        for number in 1...2 {
+          try await client.ask(number, "q", #"{"p":"/a\#(number)","h":""}"#)
         }
-        messages.append(#"{"t":"d","d":{"r":3,"a":"o","b":{"p":"/a","d":1}}}"#)
-        if let user {
-          messages.insert(#"{"t":"d","d":{"r":0,"a":"auth","b":{"cred":"\#(user)"}}}"#, at: 0)
-        }
-        for message in messages {
-          client.send(message)
-          #expect(try await client.next().contains(#""s":"ok""#))
-        }
+        try await client.ask(3, "o", #"{"p":"/a","d":1}"#)
       }
     }
     for text in ["more than 1 listens", "has 2 listens", "scheduled 1 writes"] {
@@ -151,8 +144,7 @@ struct LogTests {
     let lines = try await run(options) { server in
       let client = try await server.connectAndGreet()
       for number in 1...100 {
-        client.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/a","d":\#(number)}}}"#)
-        _ = try await client.next()
+        try await client.ask(number, "p", #"{"p":"/a","d":\#(number)}"#)
       }
       let http = try await HTTPProbe(server.address)
       http.send("GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")

@@ -12,6 +12,12 @@ struct LongPollingTests {
 
   private func ok(_ id: Int) -> String { #"{"d":{"b":{"d":"","s":"ok"},"r":\#(id)},"t":"d"}"# }
 
+  /// Sends a write, and expects the next message to say that it has succeeded.
+  private func write(_ text: String, as id: Int, over client: PollingProbe) async throws {
+    try await client.send(text)
+    #expect(try await client.next() == ok(id))
+  }
+
   private func value(_ server: DatabaseServer, _ path: String) async throws -> String {
     try await HTTPProbe(server.address).request("GET", path).body
   }
@@ -111,8 +117,7 @@ struct LongPollingTests {
   @Test("Leaving applies the onDisconnect writes once")
   func leaving() async throws {
     let (server, client, _) = try await begin()
-    try await client.send(put(1, "gone", #"{".sv":{"increment":1}}"#, action: "o"))
-    #expect(try await client.next() == ok(1))
+    try await write(put(1, "gone", #"{".sv":{"increment":1}}"#, action: "o"), as: 1, over: client)
     let frame = try await HTTPProbe(server.address).request(
       "GET",
       "/.lp?dframe=t&\(client.ticket)",
@@ -138,8 +143,7 @@ struct LongPollingTests {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.pollSeconds = 1
     let (server, client, _) = try await begin(options)
-    try await client.send(put(1, "gone", "true", action: "o"))
-    #expect(try await client.next() == ok(1))
+    try await write(put(1, "gone", "true", action: "o"), as: 1, over: client)
     try await expect(server, "/gone.json", "true")
     await server.stop()
   }
@@ -147,8 +151,7 @@ struct LongPollingTests {
   @Test("A session can move to a WebSocket and remains the same session")
   func upgrade() async throws {
     let (server, client, session) = try await begin()
-    try await client.send(put(1, "gone", "true", action: "o"))
-    #expect(try await client.next() == ok(1))
+    try await write(put(1, "gone", "true", action: "o"), as: 1, over: client)
     let socket = try await RawWebSocket(server.address, target: "/.ws?v=5&s=\(session)")
     #expect(try await socket.next() == #"{"t":"c","d":{"t":"a","d":{}}}"#)
     for _ in 0..<2 {
@@ -192,8 +195,7 @@ struct LongPollingTests {
     }
     let unknown = try await RawWebSocket(server.address, target: "/.ws?v=5&s=x")
     #expect(try await unknown.next().contains(#"{"t":"r","d":"localhost"}"#))
-    try await client.send(put(1, "a", "1"))
-    #expect(try await client.next() == ok(1))
+    try await write(put(1, "a", "1"), as: 1, over: client)
     await server.stop()
   }
 
@@ -203,8 +205,7 @@ struct LongPollingTests {
     options.limits.messageBytes = 400_000
     let (server, client, _) = try await begin(options)
     let text = "\"\(String(repeating: "é", count: 100_000))\""
-    try await client.send(put(1, "a", text))
-    #expect(try await client.next() == ok(1))
+    try await write(put(1, "a", text), as: 1, over: client)
     try await client.send(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"a","h":""}}}"#)
     #expect(try await client.next().contains(text))
     #expect(try await client.next().contains(#""r":2"#))
@@ -221,8 +222,7 @@ struct LongPollingTests {
     let server = try await DatabaseServer.start(.emulator(port: 0))
     let client = try await PollingProbe(server.address, database: "&ns=other")
     _ = try await client.session()
-    try await client.send(put(1, "a", "1"))
-    #expect(try await client.next() == ok(1))
+    try await write(put(1, "a", "1"), as: 1, over: client)
     #expect(try await value(server, "/a.json?ns=other") == "1")
     #expect(try await value(server, "/a.json") == "null")
     await server.stop()
@@ -249,8 +249,7 @@ struct LongPollingTests {
     let client = try await PollingProbe(server.address)
     #expect(try await client.next().contains(#""h":"blog.example.org:8443""#))
     // A client that is not led away, as behind a proxy, is served here.
-    try await client.send(put(1, "a", "1"))
-    #expect(try await client.next() == ok(1))
+    try await write(put(1, "a", "1"), as: 1, over: client)
     // A WebSocket for a session that is unknown here is sent to that host.
     let unknown = try await RawWebSocket(server.address, target: "/.ws?v=5&s=x")
     #expect(try await unknown.next().contains(#"{"t":"r","d":"blog.example.org:8443"}"#))
@@ -262,16 +261,14 @@ struct LongPollingTests {
     let first = try await DatabaseServer.start(.emulator(port: 0))
     let client = try await PollingProbe(first.address)
     _ = try await client.session()
-    try await client.send(put(1, "a", "1"))
-    #expect(try await client.next() == ok(1))
+    try await write(put(1, "a", "1"), as: 1, over: client)
     await first.stop()
     let second = try await DatabaseServer.start(.emulator(port: try #require(first.port)))
     try await client.request(client.target(client.pieces(of: [put(2, "a", "2")])))
     #expect(await client.close == "pLPCommand(\"close\");")
     let next = try await PollingProbe(second.address, database: "&ls=unknown")
     _ = try await next.session()
-    try await next.send(put(1, "a", "3"))
-    #expect(try await next.next() == ok(1))
+    try await write(put(1, "a", "3"), as: 1, over: next)
     #expect(try await value(second, "/a.json") == "3")
     await second.stop()
   }
@@ -295,8 +292,7 @@ struct LongPollingTests {
   @Test("A new session ends the one it names as its last")
   func lastSession() async throws {
     let (server, client, session) = try await begin()
-    try await client.send(put(1, "gone", "true", action: "o"))
-    #expect(try await client.next() == ok(1))
+    try await write(put(1, "gone", "true", action: "o"), as: 1, over: client)
     _ = try await PollingProbe(server.address, database: "&ls=\(session)")
     try await expect(server, "/gone.json", "true")
     await server.stop()

@@ -87,10 +87,7 @@ struct PageAttackTests {
   )
   func leftREST(line: String) async throws {
     let (pages, log) = (Pages(), NIOLockedValueBox<[String]>([]))
-    let server = try await start(
-      pages,
-      logger: Logger(label: "test") { _ in CollectingLog(lines: log) }
-    )
+    let server = try await start(pages, logger: .collecting(log))
     let http = try await HTTPProbe(server.address)
     let value = "\"\(String(repeating: "x", count: 100_000))\""
     _ = try await http.request("PUT", "/large.json", value)

@@ -19,7 +19,7 @@ struct StoreLossTests {
     try await .start(
       .init(port: 0, rules: .open),
       stores: MemoryTreeStores(stores),
-      logger: Logger(label: "test") { _ in CollectingLog(lines: lines) }
+      logger: .collecting(lines)
     )
   }
 

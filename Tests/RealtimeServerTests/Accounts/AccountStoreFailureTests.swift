@@ -143,7 +143,7 @@ struct AccountStoreFailureTests {
       { FailingStore(.full, isFailing, isUnreadable: isUnreadable) },
       settings: settings,
       clock: { 1_700_000_000_000 },
-      logger: Logger(label: "test") { _ in CollectingLog(lines: log) },
+      logger: .collecting(log),
       onLoss: { _ in }
     )
     #expect(await service.answer(creation).status == 500)

@@ -133,7 +133,7 @@ final class TestCluster: Sendable {
     let server = try await DatabaseServer.start(
       options,
       stores: store,
-      logger: Logger(label: "test") { _ in CollectingLog(lines: log) },
+      logger: .collecting(log),
       uptime: clock.now
     )
     let member = Member(server: server, store: store, clock: clock, log: log)

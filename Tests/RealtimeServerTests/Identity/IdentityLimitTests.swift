@@ -54,7 +54,7 @@ struct IdentityLimitTests {
   @Test("Passwords, tokens, codes and addresses never appear in the log")
   func log() async throws {
     let lines = NIOLockedValueBox<[String]>([])
-    let logger = Logger(label: "test") { _ in CollectingLog(lines: lines) }
+    let logger = Logger.collecting(lines)
     let directory = try TemporaryDirectory()
     let server = try await IdentityServer.start(
       socketPath: directory.file("s"),
