@@ -9,6 +9,7 @@ struct ConversationPlayer {
   }
 
   private static let limits: [String: any WritableKeyPath<HubLimits, Int> & Sendable] = [
+    "composedBytes": \.composedBytes,
     "disconnectBytesPerPeer": \.disconnectBytesPerPeer,
     "disconnectIdentitiesPerPeer": \.disconnectIdentitiesPerPeer,
     "disconnectWritesPerPeer": \.disconnectWritesPerPeer,

@@ -139,25 +139,6 @@ struct WorkAttackTests {
     #expect(dialogue.ask(9, "p", #"{"p":"/a","d":1}"#, from: 1) == ["1: " + response(9)])
   }
 
-  @Test("A large response keeps its place among those waiting for the disk")
-  func order() throws {
-    var dialogue = try dialogue()
-    _ = dialogue.askUncommitted(1, "p", #"{"p":"/b","d":1}"#)
-    _ = dialogue.askUncommitted(2, "g", #"{"p":"/a","q":{}}"#)
-    _ = dialogue.askUncommitted(3, "p", #"{"p":"/b","d":2}"#)
-    let texts = dialogue.commit()
-    #expect(texts.count == 3)
-    for (id, text) in zip(1..., texts) { #expect(text.contains(#""r":\#(id)}"#)) }
-  }
-
-  @Test("A large response that depends on a failed batch is refused like any other")
-  func failure() throws {
-    var dialogue = try dialogue()
-    _ = dialogue.askUncommitted(1, "p", #"{"p":"/b","d":1}"#)
-    _ = dialogue.askUncommitted(2, "g", #"{"p":"/a","q":{}}"#)
-    #expect(statuses(dialogue.fail()) == ["unavailable", "unavailable"])
-  }
-
   @Test("The hash of large data is computed elsewhere and is used while the data stays the same")
   func largeCondition() throws {
     var dialogue = try dialogue()
