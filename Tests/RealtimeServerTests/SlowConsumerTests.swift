@@ -9,8 +9,11 @@ import TransportTestSupport
 struct SlowConsumerTests {
   private static let filler = String(repeating: "x", count: 4_000)
 
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
   private func start(
-    _ directory: TemporaryDirectory,
     coalesce: Int,
     bytes: Int = 64 * 1_024 * 1_024,
     seconds: Int = 10
@@ -34,8 +37,7 @@ struct SlowConsumerTests {
 
   @Test("gets only the newest data when it reads again, and then its responses")
   func coalescing() async throws {
-    let directory = try TemporaryDirectory()
-    let server = try await start(directory, coalesce: 100_000)
+    let server = try await start(coalesce: 100_000)
     let slow = try await RawWebSocket(.unix(path: directory.file("s")))
     #expect(try await slow.next().contains(#""t":"h""#))
     let query = #"{"i":".key","l":1,"vf":"r"}"#
@@ -81,8 +83,7 @@ struct SlowConsumerTests {
 
   @Test("gets only the newest data over an event stream too")
   func coalescingStream() async throws {
-    let directory = try TemporaryDirectory()
-    let server = try await start(directory, coalesce: 100_000)
+    let server = try await start(coalesce: 100_000)
     let stream = try await HTTPProbe(.unix(path: directory.file("s")), isReading: false)
     stream.send(HTTPProbe.text("GET", "/a.json", lines: ["Accept: text/event-stream"]))
     // The request has been handled once the metrics show the listen.
@@ -113,7 +114,7 @@ struct SlowConsumerTests {
   }
 
   /// A client that listens to /a and has stopped reading.
-  private func stoppedListener(_ directory: TemporaryDirectory) async throws -> RawWebSocket {
+  private func stoppedListener() async throws -> RawWebSocket {
     let socket = try await RawWebSocket(.unix(path: directory.file("s")))
     _ = try await socket.next()
     socket.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","h":""}}}"#)
@@ -124,10 +125,9 @@ struct SlowConsumerTests {
 
   @Test("is disconnected when too much output is queued")
   func tooMuch() async throws {
-    let directory = try TemporaryDirectory()
     // Nothing is merged, so that everything waits.
-    let server = try await start(directory, coalesce: 1 << 30, bytes: 200_000)
-    let slow = try await stoppedListener(directory)
+    let server = try await start(coalesce: 1 << 30, bytes: 200_000)
+    let slow = try await stoppedListener()
     let writer = try await server.connectAndGreet()
     try await write(1...1_000, over: writer)
     try await slow.setReading(true)
@@ -140,9 +140,8 @@ struct SlowConsumerTests {
 
   @Test("is disconnected when it reads nothing for too long")
   func tooLong() async throws {
-    let directory = try TemporaryDirectory()
-    let server = try await start(directory, coalesce: 1 << 30, seconds: 1)
-    let slow = try await stoppedListener(directory)
+    let server = try await start(coalesce: 1 << 30, seconds: 1)
+    let slow = try await stoppedListener()
     defer { withExtendedLifetime(slow) {} }
     let writer = try await server.connectAndGreet()
     try await write(1...500, over: writer)
