@@ -236,7 +236,11 @@ extension AccountService {
   }
 
   /// The second that a new token of an account is dated to, which is never one with revoked tokens.
-  private func issueTime(_ account: Account) -> Int64 { max(clock() / 1_000, account.validSince) }
+  private func issueTime(_ account: Account) -> Int64 {
+    // An account may have the identifier of one that was deleted a moment ago.
+    let known = authority.validSince(account.uid, of: account.database) ?? .min
+    return max(clock() / 1_000, account.validSince, known)
+  }
 
   /// Continues a session with a refresh token.
   ///

@@ -127,8 +127,10 @@ package final class MemoryIdentityStore: IdentityStore {
     case .revoke(let note): revoke(note, in: &state)
     case .revokeAll(let database, let second):
       for uid in (state.accounts[database] ?? [:]).keys {
+        let last = state.revocations.last { $0.database == database && $0.uid == uid }
+        let next = max(second, last.map { $0.validSince + 1 } ?? second)
         revoke(
-          TokenAuthority.Revocation(database: database, uid: uid, validSince: second),
+          TokenAuthority.Revocation(database: database, uid: uid, validSince: next),
           in: &state
         )
       }

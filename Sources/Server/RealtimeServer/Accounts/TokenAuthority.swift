@@ -72,6 +72,11 @@ package final class TokenAuthority: Sendable {
     }
   }
 
+  /// The second from which tokens of a user are valid, or nil if none was revoked lately.
+  func validSince(_ uid: String, of database: String) -> Int64? {
+    state.withLockedValue { $0.revocations[User(database: database, uid: uid)]?.validSince }
+  }
+
   /// Whether a user was disabled or deleted after a token was issued, as far as that is remembered.
   func isShutOut(_ uid: String, of database: String, sinceTokenOf issued: Int64) -> Bool {
     let note = state.withLockedValue { $0.revocations[User(database: database, uid: uid)] }

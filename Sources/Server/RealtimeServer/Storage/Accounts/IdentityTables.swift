@@ -121,22 +121,32 @@ package struct IdentityWriter<Failure: Error> {
     case .revoke(let note):
       try revoke(
         "VALUES ($1, $2, $3)",
-        [.bytes(note.database), .bytes(note.uid), .integer(note.validSince)]
+        [.bytes(note.database), .bytes(note.uid), .integer(note.validSince)],
+        replacing: "excluded.valid_since"
       )
     case .revokeAll(let database, let second):
       try revoke(
         "SELECT database, uid, $1 FROM \(prefix)accounts WHERE database = $2",
-        [.integer(second), .bytes(database)]
+        [.integer(second), .bytes(database)],
+        // Tokens that followed an earlier revocation in this second are dated to its second.
+        replacing: """
+          CASE WHEN revocations.valid_since < excluded.valid_since
+          THEN excluded.valid_since ELSE revocations.valid_since + 1 END
+          """
       )
     case .tidy(let now): try tidy(now)
     }
   }
 
-  private func revoke(_ notes: String, _ values: [IdentityValue]) throws(Failure) {
+  private func revoke(
+    _ notes: String,
+    _ values: [IdentityValue],
+    replacing second: String
+  ) throws(Failure) {
     try execute(
       """
       INSERT INTO \(prefix)revocations (database, uid, valid_since) \(notes)
-      ON CONFLICT (database, uid) DO UPDATE SET valid_since = excluded.valid_since
+      ON CONFLICT (database, uid) DO UPDATE SET valid_since = \(second)
       """,
       values
     )
