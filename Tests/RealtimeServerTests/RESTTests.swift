@@ -45,6 +45,33 @@ struct RESTTests {
     await server.stop()
   }
 
+  @Test("answers every request of a client that has ended its side, in full")
+  func halfClosed() async throws {
+    let directory = try TemporaryDirectory()
+    let server = try await DatabaseServer.startForTest(
+      .init(socketPath: directory.file("s"), port: 0)
+    )
+    let long = String(repeating: "long ", count: 400_000)
+    let both = [try server.address, ListenAddress.unix(path: directory.file("s"))]
+    for (number, address) in both.enumerated() {
+      let write = HTTPProbe.text("PUT", "/\(number).json?print=silent", #""\#(long)""#)
+      #expect(
+        try await RawPeer.exchange(address, write, isAll: true).hasPrefix("HTTP/1.1 204")
+      )
+      let requests = ["2", "3"].map { HTTPProbe.text("POST", "/\(number)/list.json", $0) }
+      let answers = try await RawPeer.exchange(address, requests.joined(), isAll: true)
+      #expect(answers.split(separator: "HTTP/1.1 200").count == 2)
+      let read = HTTPProbe.text("GET", "/\(number)/list.json?print=pretty")
+      #expect(try await RawPeer.exchange(address, read, isAll: true).contains(": 3\n}"))
+      // What ends in the middle of a request is none.
+      let part = String(HTTPProbe.text("DELETE", "/\(number).json").dropLast(2))
+      #expect(try await !RawPeer.exchange(address, part, isAll: true).contains(" 200 "))
+      let http = try await HTTPProbe(address)
+      #expect(try await http.request("GET", "/\(number)/list.json?shallow=true").body != "null")
+    }
+    await server.stop()
+  }
+
   @Test("answers a write only once it is stored")
   func durability() async throws {
     let store = GateStore()

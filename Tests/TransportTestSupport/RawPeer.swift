@@ -31,14 +31,20 @@ package enum RawPeer {
 
   /// Sends a text and returns everything that arrives until the other end closes.
   ///
+  /// - Parameters:
+  ///   - address: Where to send it.
+  ///   - request: The text.
+  ///   - isAll: Whether this side of the connection ends with it.
   /// - Throws: An error when nothing listens at the address, or when the end does not come in time.
   package static func exchange(
     _ address: ListenAddress,
-    _ request: String
+    _ request: String,
+    isAll: Bool = false
   ) async throws -> String {
     let (channel, end) = try await connect(address, isReading: true)
     // The other end may close before it has read everything; its response up to then counts.
     try? await channel.writeAndFlush(ByteBuffer(string: request))
+    if isAll { try? await channel.close(mode: .output) }
     let deadline = channel.eventLoop.scheduleTask(in: .seconds(20)) {
       end.fail(ClientProbe.DeadlinePassed())
     }

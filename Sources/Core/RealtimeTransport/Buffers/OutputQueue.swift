@@ -181,6 +181,9 @@ final class OutputQueue {
     if stallCheck == nil, waitingBytes > 0 { scheduleStallCheck(since: nil, looks: 0) }
   }
 
+  /// Completes once everything that was flushed is written, or cannot be.
+  func whenWritten() -> EventLoopFuture<Void> { context.writeAndFlush(NIOAny(ByteBuffer())) }
+
   /// Stops accepting output and discards what has not been written.
   func close() {
     isClosed = true

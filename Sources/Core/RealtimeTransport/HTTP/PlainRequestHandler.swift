@@ -42,6 +42,8 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     var isDraining = false
     /// Whether nothing more is received.
     var isPaused = false
+    /// Whether the client has ended its side of the connection.
+    var isEnded = false
   }
 
   /// How long a client may take to close the connection after the last response.
@@ -153,6 +155,22 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     drain()
   }
 
+  /// Takes note that the client sends nothing more, although it may still wait for an answer.
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard let event = event as? ChannelEvent, event == .inputClosed else {
+      return context.fireUserInboundEventTriggered(event)
+    }
+    waiting.isEnded = true
+    // It looks like this too if the client has gone, so what only reads may be given up.
+    reader.leave()
+    if !isAnswering { close() }
+  }
+
+  /// Whether the connection stays open when the client ends its side of it.
+  private func setHalfClosure(_ isAllowed: Bool) {
+    _ = try? context?.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: isAllowed)
+  }
+
   /// Processes waiting input until it reaches a request that must be answered first.
   private func drain() {
     guard !waiting.isDraining else { return }
@@ -250,6 +268,8 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     )
     request.body = []
     guard let eventLoop = context?.eventLoop else { return }
+    // A client that polls and ends its side has gone; its session goes on without the connection.
+    setHalfClosure(asked.path != PollRequest.path)
     answerRequest(asked, eventLoop).hop(to: eventLoop).assumeIsolated().whenComplete { result in
       switch result {
       case .success(.answer(let answer)): self.answered(head, with: answer)
@@ -279,11 +299,12 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
       output?.append(piece, goesOn: index > 0)
     }
     request.head = nil
-    guard !isLast else {
+    guard !isLast, !waiting.isEnded || hasFurtherInput else {
       leave()
       return
     }
     phase = .receiving
+    setHalfClosure(waiting.isEnded)
     setDeadline(limits.keepAlive)
     // A client that is still reading a long response is not idle.
     onIdle(output?.hasNotableOutput != true)
@@ -326,6 +347,11 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
 
   private func start(_ stream: HTTPStream, after answer: HTTPAnswer, to head: HTTPRequestHead) {
     guard isAnswering else { return stream.ended() }
+    guard !waiting.isEnded else {
+      stream.ended()
+      return close()
+    }
+    setHalfClosure(false)
     let isChunked = head.version == .http1_1
     let encoder = AnswerEncoder(method: head.method, keepsAlive: false)
     var answer = answer
@@ -384,8 +410,13 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     input.drop()
     deadline?.cancel()
     // Until everything is written, the queue checks that the other end keeps reading.
-    context.close(mode: .output).assumeIsolated().whenComplete { _ in
-      if case .leaving = self.phase { self.setDeadline(Self.farewell) }
+    if waiting.isEnded {
+      // To close the second side would discard what is not written yet.
+      output?.whenWritten().assumeIsolated().whenComplete { _ in self.close() }
+    } else {
+      context.close(mode: .output).assumeIsolated().whenComplete { _ in
+        if case .leaving = self.phase { self.setDeadline(Self.farewell) }
+      }
     }
   }
 
