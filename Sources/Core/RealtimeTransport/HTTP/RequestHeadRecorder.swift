@@ -79,12 +79,18 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
 
   /// The response to a malformed request.
   func answer(to error: any Error) -> HTTPAnswer {
-    if let error = error as? HTTPParserError, error == .headerOverflow {
-      return gauge.length > headerBytes
+    switch error as? HTTPParserError {
+    case .headerOverflow:
+      gauge.length > headerBytes
         ? HTTPAnswer(status: 414, error: "the address is too long")
         : HTTPAnswer(status: 431, error: "the header is too long")
+    case .invalidURL:
+      HTTPAnswer(status: 400, error: "the address has characters that must be percent-encoded")
+    case .invalidMethod: HTTPAnswer(status: 400, error: "the method is unknown")
+    case .invalidContentLength, .unexpectedContentLength:
+      HTTPAnswer(status: 400, error: "the length of the body is not clear")
+    default: HTTPAnswer(status: 400, error: "this is not an HTTP request")
     }
-    return HTTPAnswer(status: 400, error: "this is not an HTTP request")
   }
 }
 

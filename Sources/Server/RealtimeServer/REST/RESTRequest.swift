@@ -62,6 +62,13 @@ struct RESTRequest: Sendable {
     guard required.count <= Self.tagLimit, known.count <= Self.tagLimit else {
       throw RESTError(400, reason: "a condition names more than \(Self.tagLimit) versions")
     }
+    guard !required.isEmpty || request.header("if-match") == nil else {
+      throw RESTError(400, reason: "if-match names no version")
+    }
+    guard method.isRead || request.header("if-none-match") == nil else {
+      let reason = "if-none-match is for reads; \"if-match: null_etag\" writes where nothing is"
+      throw RESTError(400, reason: reason)
+    }
     // A star matches any version, so there is nothing to compare.
     requiredHashes = required.contains("*") ? [] : required.map { EntityTag.hash(ofText: $0) }
     knownTags = method.isRead ? known : []
