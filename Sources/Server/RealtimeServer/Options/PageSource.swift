@@ -49,8 +49,8 @@ package enum PageData: Sendable, Equatable {
   case found(Node)
   /// The rules do not let everybody read the data.
   case denied
-  /// The data could not be read, for example because its order has no index.
-  case failed
+  /// The data could not be read, and why, for example because its order has no index.
+  case failed(String)
 }
 
 /// The next step in making a page.

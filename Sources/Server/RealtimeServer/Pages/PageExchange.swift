@@ -184,7 +184,7 @@ extension PageData {
     case (.ok, .node(let node)): self = .found(node)
     case (.ok, .json): self = .found(.empty)
     case (.permissionDenied, _): self = .denied
-    default: self = .failed
+    default: self = .failed(RESTError(response).reason)
     }
   }
 }

@@ -57,7 +57,7 @@ package struct BlogPages: PageSource {
     .read([kind.read(before: before, limit: Self.listLength + 1)]) { [site] data in
       switch data[0] {
       case .denied: return .render { Layout(site).closed() }
-      case .failed: return .render { Layout(site).missing() }
+      case .failed(let reason): return .render { Layout(site).unreadable(reason) }
       case .found(let node):
         let list = PostList(kind, from: node, length: Self.listLength, isFirst: before == nil)
         // Counting the comments of a post is cheap, however many there are.
@@ -102,7 +102,7 @@ package struct BlogPages: PageSource {
     .read([PostList.Kind.recent.read(before: nil, limit: Self.feedLength)]) { [site] data in
       switch data[0] {
       case .denied: .render { Layout(site).closed() }
-      case .failed: .render { Layout(site).missing() }
+      case .failed(let reason): .render { Layout(site).unreadable(reason) }
       case .found(let node):
         .render {
           AtomFeed(site).page(

@@ -80,6 +80,15 @@ struct Layout {
     )
   }
 
+  /// The page for a list that the server cannot read, and why.
+  func unreadable(_ reason: String) -> Page {
+    note(
+      status: 500,
+      title: "Not readable",
+      "The server cannot read this list: \(reason). Whoever runs it can change that."
+    )
+  }
+
   /// The page for a blog whose rules forbid reading without an account.
   func closed() -> Page {
     note(
