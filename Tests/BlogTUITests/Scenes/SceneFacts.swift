@@ -69,7 +69,7 @@ struct SceneFacts {
 
   private func tools(_ name: String) -> String? {
     switch name {
-    case "context": "\(model.context)"
+    case "context": model.context.name
     case "message": text(model.message?.text.string)
     case "kind": text(model.message.map { "\($0.kind)" })
     case "last-message": text(model.messages.entries.last?.message.text.string)
