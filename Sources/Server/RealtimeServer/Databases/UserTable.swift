@@ -34,7 +34,12 @@ final class UserTable {
     }
     let limits = context.options.limits
     let connections = enter(&loads[user, default: UserLoad(limits, now: context.clock())])
-    return connections <= limits.connectionsPerUser
+    guard connections <= limits.connectionsPerUser else {
+      // One that is refused takes no place while it closes.
+      leave(peer)
+      return false
+    }
+    return true
   }
 
   /// Forgets a peer that has gone.
