@@ -30,6 +30,20 @@ struct BoundsTests {
     #expect(BlogBounds.problem(comment: text)?.description == "A comment cannot be empty.")
   }
 
+  @Test("All that may be written is shown, and what is longer ends with a sentence about it")
+  func shown() {
+    let body = String(repeating: "x", count: 65_536)
+    let pairs = String(repeating: "😀", count: 5_000)
+    var post = Post(id: "p", uid: "u", author: "a", title: "t", body: body)
+    #expect(post.shownBody == body)
+    post.body += "y"
+    #expect(post.shownBody == body + "\n\nThe rest is not shown: 65536 characters are allowed.")
+    let comment = Comment(id: "c", uid: "u", author: "a", text: pairs)
+    #expect(comment.shownText == pairs)
+    let longer = Comment(id: "c", uid: "u", author: "a", text: "x" + pairs)
+    #expect(longer.shownText.hasPrefix("x" + pairs.dropLast() + "\n\nThe rest is not shown"))
+  }
+
   @Test("Bodies and comments may have several lines and have separate length limits")
   func texts() {
     #expect(BlogBounds.problem(title: "t", body: "one\n\ttwo") == nil)

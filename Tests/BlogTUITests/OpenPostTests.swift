@@ -89,9 +89,10 @@ struct OpenPostTests {
       let rows = CommentThreads.rows(of: comments, folded: folded)
       let unread = rows.randomElement(using: &random)?.comment.id
       let muted: Set<String> = Bool.random(using: &random) ? ["u1"] : []
+      let post = Fixture.posts.prefix(2).randomElement(using: &random)
       func update(_ layout: inout PostLayout) {
         layout.update(
-          post: Fixture.posts[0],
+          post: post,
           comments: rows,
           firstUnread: unread,
           muted: muted,

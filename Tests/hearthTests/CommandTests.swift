@@ -226,6 +226,22 @@ extension EndToEnd {
       #expect(try sandbox.hearth("get", "/").output == "null\n")
     }
 
+    @Test("Texts as long as the blog takes are printed to their end")
+    func longTexts() throws {
+      let sandbox = try Sandbox()
+      let body = String(repeating: "word ", count: 13_100) + "the-last-word"
+      let text = String(repeating: "word ", count: 1_995) + "\nits-last-line"
+      func alice(_ words: String..., input: String) throws -> Sandbox.Outcome {
+        try sandbox.run(words + ["--user", "alice"], input: input)
+      }
+      let id = try alice("post", "--title", "T", "--body", "-", input: body).lines[0]
+      #expect(try alice("comment", id, "-", input: text).status == 0)
+      let shown = try sandbox.hearth("show", id).output
+      #expect(shown.contains(body) && shown.contains("\n  its-last-line\n"))
+      let plain = try alice("--plain", input: "open 1\nquit\n").output
+      #expect(plain.contains(body) && plain.contains("\n  its-last-line ("))
+    }
+
     @Test(
       "The sample blog imports, passes fsck and prints no control characters"
     )

@@ -98,6 +98,17 @@ package enum BlogBounds {
     return Problem(field: field, description: "\(name) has a control character, U+\(code).")
   }
 
+  // MARK: Where a text is read
+
+  /// A text as far as it may be written, and a sentence where that is not all of it.
+  package static func shown(_ text: String, upTo limit: Int) -> String {
+    guard text.utf8.count > limit,
+      let end = text.utf16.index(text.startIndex, offsetBy: limit, limitedBy: text.endIndex),
+      end < text.endIndex
+    else { return text }
+    return text[..<end] + "\n\nThe rest is not shown: \(limit) characters are allowed."
+  }
+
   // MARK: What is stored already
 
   /// The text in a post or comment that is too long, described in words; nil if there is none.
@@ -115,6 +126,16 @@ package enum BlogBounds {
     if case .string(let text)? = node.leafValue { return text.utf16.count }
     return node.entries.compactMap { longestText(in: $0.value) }.max()
   }
+}
+
+extension Post {
+  /// The text as readers see it: all that may be written.
+  package var shownBody: String { BlogBounds.shown(body, upTo: BlogBounds.body) }
+}
+
+extension Comment {
+  /// The text as readers see it: all that may be written.
+  package var shownText: String { BlogBounds.shown(text, upTo: BlogBounds.comment) }
 }
 
 extension String {

@@ -135,7 +135,7 @@ package struct PlainBlog: Sendable {
     guard let comments else {
       let count = Self.count(new.count, "comment")
       return [hasEarlier ? "The newest \(count); earlier shows more." : "\(count)."]
-        + new.map(line)
+        + new.flatMap { lines(of: $0) }
     }
     let before = Dictionary(comments.map { ($0.id, $0) }) { first, _ in first }
     let now = Set(new.map(\.id))
@@ -145,10 +145,13 @@ package struct PlainBlog: Sendable {
     }
     let gone = comments.filter { !now.contains($0.id) && !(hasEarlier && isBefore($0, new.first)) }
     let added = new.filter { before[$0.id] == nil }
-    return added.filter { isBefore($0, comments.first) }.map(line)
-      + added.filter { !isBefore($0, comments.first) }.map { "New comment: \(line($0))" }
-      + new.filter { comment in before[comment.id].map { $0.text != comment.text } ?? false }
-      .map { "Changed comment: \(line($0))" }
+    let changed = new.filter { comment in
+      before[comment.id].map { $0.text != comment.text } ?? false
+    }
+    return added.filter { isBefore($0, comments.first) }.flatMap { lines(of: $0) }
+      + added.filter { !isBefore($0, comments.first) }
+      .flatMap { lines(of: $0, after: "New comment: ") }
+      + changed.flatMap { lines(of: $0, after: "Changed comment: ") }
       + gone.map { "Deleted comment of \(name(of: $0))." }
   }
 
@@ -174,7 +177,15 @@ package struct PlainBlog: Sendable {
     }
   }
 
-  private func line(_ comment: Comment) -> String { "\(comment.text) (\(name(of: comment)))" }
+  /// A comment and its author; further lines are indented, so that they are not taken for events.
+  private func lines(of comment: Comment, after beginning: String = "") -> [String] {
+    let lines = Self.lines(of: "\(beginning)\(comment.shownText) (\(name(of: comment)))")
+    return lines.prefix(1) + lines.dropFirst().map { "  " + $0 }
+  }
+
+  private static func lines(of text: String) -> [String] {
+    text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+  }
 
   private func name(of post: Post) -> String { names.shown(post.writer) }
 
@@ -353,7 +364,7 @@ package struct PlainBlog: Sendable {
     comments = nil
     hasEarlier = false
     awaitsEarlier = false
-    let body = post.body.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let body = Self.lines(of: post.shownBody)
     let stars = Self.count(post.starCount, "star")
     let lines = ["\(post.title), by \(name(of: post)). \(stars)."] + body
     return Answer(lines: lines, effects: closing + [.request(.open(post.id))])

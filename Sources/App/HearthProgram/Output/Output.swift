@@ -20,21 +20,25 @@ package enum Output {
   }
 
   /// Writes untrusted text as one line.
-  package static func line(untrusted text: String) {
-    line(plain(text, mode: .singleLine))
+  package static func line(untrusted text: String, limit: Int = SafeText.lineLimit) {
+    line(plain(text, mode: .singleLine, limit: limit))
   }
 
   /// Untrusted text without invisible characters, including those that join emoji on a screen.
-  private static func plain(_ text: String, mode: SafeText.Mode) -> String {
-    var scalars = SafeText(untrusted: text, mode: mode).string.unicodeScalars
+  private static func plain(
+    _ text: String,
+    mode: SafeText.Mode,
+    limit: Int = SafeText.lineLimit
+  ) -> String {
+    var scalars = SafeText(untrusted: text, mode: mode, limit: limit).string.unicodeScalars
     scalars.removeAll { $0 == "\u{200D}" || $0 == "\u{FE0F}" }
     return String(scalars)
   }
 
-  /// Writes untrusted text as several lines.
+  /// Writes untrusted text as several lines, all of it.
   static func lines(untrusted text: String, indent: String = "") {
     for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
-      line(indent + plain(String(part), mode: .multiLine))
+      line(indent + plain(String(part), mode: .multiLine, limit: .max))
     }
   }
 

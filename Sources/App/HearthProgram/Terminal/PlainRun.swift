@@ -66,7 +66,7 @@ struct PlainRun {
   }
 
   private func show(_ lines: [String]) {
-    for line in lines { Output.line(untrusted: line) }
+    for line in lines { Output.line(untrusted: line, limit: BlogBounds.body) }
   }
 
   /// Performs an effect; false if the user quits.

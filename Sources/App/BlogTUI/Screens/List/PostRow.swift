@@ -281,13 +281,15 @@ struct PostRowPainter {
   }
 }
 
-/// A cache of drawn rows, so that only rows that look different are drawn again.
+/// A cache of drawn rows and of the preview, so that only what looks different is made again.
 ///
 /// A key changes one or two of the rows in view, and redrawing all the others would account for
 /// most of the time until the change is visible.
 package struct DrawnRows {
   private var look: PostRowLook?
   private var drawn: [PostID: (row: PostRow, screen: Screen)] = [:]
+  /// The lines of the post next to the list.
+  var preview = PostLayout()
 
   /// Makes an empty cache.
   package init() {}

@@ -39,6 +39,12 @@ package struct OpenPost: Equatable, Sendable {
     line = CommentLine(comment)
   }
 
+  /// Shows a post before it is opened; what the layout has of its text is not wrapped again.
+  init(preview post: Post, reusing layout: PostLayout) {
+    self.init(id: post.id, known: post, comment: nil)
+    view = PostView(reusing: layout)
+  }
+
   /// The last known version of the post.
   package var post: Post? {
     switch state {
@@ -362,7 +368,7 @@ package struct OpenComments: Equatable, Sendable {
 /// The lines of an open post, and which of them are in view.
 struct PostView: Equatable, Sendable {
   /// All lines of the screen.
-  private(set) var layout = PostLayout()
+  private(set) var layout: PostLayout
   /// The number of lines above the first visible one.
   private(set) var top = 0
   /// The number of lines in view.
@@ -370,6 +376,9 @@ struct PostView: Equatable, Sendable {
   /// How the texts are shown, and how wide.
   private var source = PostLayout.SourceView.raw
   private var width = 0
+
+  /// Makes a view whose lines are made anew, except those that the layout has already.
+  init(reusing layout: PostLayout = PostLayout()) { self.layout = layout }
 
   /// The number of lines up to the last one for which there is room.
   var bottom: Int { top + capacity }

@@ -205,11 +205,12 @@ extension Painter {
   mutating func paintPreview() {
     let room = session.previewRect
     guard let post = session.feed.selectedPost else { return }
-    var preview = OpenPost(id: post.id, known: post, comment: nil)
+    var preview = OpenPost(preview: post, reusing: drawnRows.preview)
     preview.resize(text: room.size, source: session.sourceView)
     preview.hide(session.writing.hidden)
     preview.mute(session.reading.lists.muted)
     if let comments = session.reading.comments[post.id] { preview.update(comments: comments) }
+    drawnRows.preview = preview.view.layout
     hits.add(.post(post.id), at: room)
     let cursor = screen.cursor
     for (offset, line) in preview.view.layout.lines(in: preview.view.visibleRange).enumerated() {

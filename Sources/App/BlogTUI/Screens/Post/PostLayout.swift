@@ -82,6 +82,8 @@ package struct PostLayout: Equatable, Sendable {
   /// The number of columns of the text.
   package private(set) var width = 0
   private var source: SourceView?
+  /// The title and the text of the post, as far as they are shown.
+  private var texts: [String] = []
 
   /// Whether texts are shown with their markup interpreted or as written.
   package enum SourceView: Hashable, Sendable {
@@ -97,7 +99,7 @@ package struct PostLayout: Equatable, Sendable {
   /// The number of lines, apart from a blank one at the end.
   var contentCount: Int { rows.isEmpty ? lineCount : lineCount - 1 }
 
-  /// Rebuilds the lines; unchanged comments are not wrapped again.
+  /// Rebuilds the lines; unchanged texts are not wrapped again.
   ///
   /// - Complexity: O(n) in the number of comments, and in the length of the new texts
   mutating func update(
@@ -108,21 +110,17 @@ package struct PostLayout: Equatable, Sendable {
     source: SourceView,
     width: Int
   ) {
-    var old = KnownHeights(width == self.width && source == self.source ? self : PostLayout())
+    let isAsWide = width == self.width && source == self.source
+    var old = KnownHeights(isAsWide ? self : PostLayout())
     self.width = width
     self.source = source
     self.muted = muted
     rows = comments
-    head = []
-    if let post {
-      let title = SafeText(untrusted: post.title, mode: .singleLine)
-      head += title.wrapped(width: width).map { .title($0) }
-      head += [.byline, .blank]
-      let body = SafeText(untrusted: post.body, mode: .multiLine)
-      head += source.lines(of: body, width: width).map { .body($0) }
-      head.append(.blank)
+    let texts = post.map { [$0.title, $0.shownBody] } ?? []
+    if !isAsWide || texts != self.texts {
+      self.texts = texts
+      head = head(of: texts)
     }
-    head.append(.commentsHeading)
     self.firstUnread = firstUnread.flatMap { comments.index(of: $0) }
     var end = Int32(clamping: head.count)
     var starts = [end]
@@ -135,6 +133,20 @@ package struct PostLayout: Equatable, Sendable {
     self.starts = starts
   }
 
+  /// The lines above the comments, made of the title and the text of a post that is here.
+  private func head(of texts: [String]) -> [Line] {
+    var head: [Line] = []
+    if let source, texts.count == 2 {
+      let title = SafeText(untrusted: texts[0], mode: .singleLine)
+      head += title.wrapped(width: width).map { .title($0) }
+      head += [.byline, .blank]
+      let body = SafeText(untrusted: texts[1], mode: .multiLine)
+      head += source.lines(of: body, width: width).map { .body($0) }
+      head.append(.blank)
+    }
+    return head + [.commentsHeading]
+  }
+
   fileprivate func isMuted(_ comment: Comment) -> Bool {
     !muted.isEmpty && muted.contains(comment.uid)
   }
@@ -145,7 +157,7 @@ package struct PostLayout: Equatable, Sendable {
   /// The lines of a comment below its heading.
   private func lines(of row: CommentThreads.Row) -> [MarkedLine] {
     guard let source, !isMuted(row.comment) else { return [] }
-    let text = SafeText(untrusted: row.comment.text, mode: .multiLine, limit: 2_000)
+    let text = SafeText(untrusted: row.comment.shownText, mode: .multiLine)
     return source.lines(of: text, width: max(1, width - 2 - indent(of: row.depth)))
   }
 

@@ -18,8 +18,6 @@ package struct SafeText: Hashable, Sendable {
   package static let nameLimit = 40
   /// The default number of clusters that a single line keeps.
   package static let lineLimit = 1_000
-  /// The default number of clusters that a body keeps.
-  package static let bodyLimit = 10_000
   /// Text without any clusters.
   package static let empty = SafeText()
   /// The default end of truncated text.
@@ -39,9 +37,9 @@ package struct SafeText: Hashable, Sendable {
 
   /// Makes harmless text from any source: keys, names, bodies, messages of servers.
   ///
-  /// Text with more clusters than the limit ends in `…`.
+  /// Text with more clusters than the limit ends in `…`; by default, only single lines have one.
   package init(untrusted text: String, mode: Mode = .singleLine, limit: Int? = nil) {
-    let limit = max(1, limit ?? (mode == .singleLine ? Self.lineLimit : Self.bodyLimit))
+    let limit = max(1, limit ?? (mode == .singleLine ? Self.lineLimit : .max))
     let plain = text.utf8.withContiguousStorageIfAvailable { bytes in
       Self.plain(bytes.lazy.map { Unicode.Scalar($0) }, limit: limit)
     }

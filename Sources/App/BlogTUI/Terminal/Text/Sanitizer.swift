@@ -11,7 +11,9 @@ struct Sanitizer {
   private let limit: Int
   private var clusters: [Cluster] = []
   private var lineBreaks: [Int] = []
-  private var lineStart = 0
+  /// The column at the end of the first clusters of a line, as far as a tab needed it.
+  private var column = 0
+  private var measured = 0
   private var base: Unicode.Scalar?
   private var marks = 0
   private var afterCarriageReturn = false
@@ -155,8 +157,9 @@ struct Sanitizer {
   private mutating func addTab() {
     var count = 1
     if mode == .multiLine {
-      let column = clusters[lineStart...].reduce(0) { $0 + $1.width }
+      for cluster in clusters[measured...] { column += cluster.width }
       count = Self.tabWidth - column % Self.tabWidth
+      measured = clusters.count
     }
     for _ in 0..<count { begin(" ", width: 1) }
   }
@@ -167,7 +170,7 @@ struct Sanitizer {
       begin("⏎", width: 1)
     case .multiLine:
       lineBreaks.append(clusters.count)
-      lineStart = clusters.count
+      (column, measured) = (0, clusters.count)
       base = nil
       isAfterEmoji = false
     }

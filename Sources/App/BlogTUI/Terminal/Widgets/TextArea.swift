@@ -38,7 +38,7 @@ package struct TextArea: Hashable, Sendable {
   }
 
   /// Makes an editor with the cursor at the end of its text.
-  package init(text: String = "", limit: Int = SafeText.bodyLimit) {
+  package init(text: String = "", limit: Int = .max) {
     self.limit = max(0, limit)
     setText(text)
   }

@@ -55,7 +55,7 @@ extension DraftsCommand {
         if options.json { return Output.line(item.json(number: number)) }
         switch item {
         case .post(let draft):
-          Output.line(untrusted: draft.title)
+          Output.line(untrusted: draft.title, limit: .max)
           Output.line("")
           Output.lines(untrusted: draft.body)
         case .comment(_, let draft): Output.lines(untrusted: draft.text)

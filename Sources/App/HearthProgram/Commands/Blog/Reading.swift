@@ -217,7 +217,7 @@ struct Show: BlogCommand {
       untrusted: "\(owner), \(age), \(post.starCount) \(post.starCount == 1 ? "star" : "stars")"
     )
     Output.line("")
-    Output.lines(untrusted: post.body, indent: "  ")
+    Output.lines(untrusted: post.shownBody, indent: "  ")
     let known = Dictionary(comments.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     for comment in comments {
       let age = comment.createdAt.map { AgeText.of(now - $0) } ?? "-"
@@ -230,7 +230,7 @@ struct Show: BlogCommand {
           known[parent].map { "\(names.shown($0.writer)) (\($0.id))" } ?? "a comment that is gone"
       }
       Output.line(untrusted: heading)
-      Output.lines(untrusted: comment.text, indent: "  ")
+      Output.lines(untrusted: comment.shownText, indent: "  ")
     }
   }
 }

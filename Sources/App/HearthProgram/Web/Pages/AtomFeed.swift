@@ -48,9 +48,8 @@ struct AtomFeed {
     let name = PlainText.line(post.author.name, limit: Author.longestName)
     xml.element("name", content: name.isEmpty ? "unknown" : name)
     xml.tag("</author>")
-    let body = String(post.body.prefix(PostEntry.longestBody))
     // This element's text is the HTML of the content.
-    let html = MarkedText.html(body).text
+    let html = MarkedText.html(post.shownBody).text
     xml.element("content", attributes: ["type": "html"], content: html)
     xml.tag("</entry>\n")
   }

@@ -4,9 +4,6 @@ internal import RealtimeCore
 
 /// A post as readers see it; a field that is missing or has the wrong type is empty.
 struct PostEntry: Sendable {
-  /// The longest text that is shown, in characters.
-  static let longestBody = 70_000
-
   let key: ChildKey
   let author: Author
   let title: String
@@ -28,6 +25,9 @@ struct PostEntry: Sendable {
     starCount = Int64(exactly: stars.rounded()) ?? 0
     createdAt = PushID.time(of: key.text)
   }
+
+  /// The text as readers see it.
+  var shownBody: String { BlogBounds.shown(body, upTo: BlogBounds.body) }
 
   /// The title, or a substitute if there is none.
   var shownTitle: String {

@@ -6,8 +6,6 @@ internal import RealtimeServer
 struct Layout {
   /// The length of a post's excerpt in a list, in characters.
   private static let excerpt = 260
-  /// The longest text of a comment that is shown, in characters.
-  private static let longestComment = 20_000
 
   private let site: Site
   private var names = NameBook()
@@ -55,12 +53,7 @@ struct Layout {
     main.append(byline(post.author, at: post.createdAt, isExact: true))
     main.append(stars(post.starCount))
     main.tag("</p>\n<div class=\"prose\">\n")
-    main.append(MarkedText.html(String(post.body.prefix(PostEntry.longestBody))))
-    if post.body.utf8.count > PostEntry.longestBody,
-      post.body.dropFirst(PostEntry.longestBody).first != nil
-    {
-      main.tag("<p class=\"empty\">The rest of this post is shown in the terminal only.</p>\n")
-    }
+    main.append(MarkedText.html(post.shownBody))
     main.tag("</div>\n</article>\n")
     if let comments { main.append(section(of: comments, on: post, isFirst: isFirst)) }
     return document(
@@ -150,7 +143,7 @@ struct Layout {
       html.tag("<li>\n<p class=\"meta\">")
       html.append(byline(comment.writer, at: comment.createdAt, isExact: true))
       html.tag("</p>\n<div class=\"prose\">\n")
-      html.append(MarkedText.html(String(comment.text.prefix(Self.longestComment))))
+      html.append(MarkedText.html(comment.shownText))
       html.tag("</div>\n</li>\n")
     }
     html.tag("</ol>\n")
