@@ -33,6 +33,8 @@ package struct PlainBlog: Sendable {
   private var readState = ReadState(before: 0)
   /// How many of the user's writes have no answer yet.
   private var unanswered = 0
+  /// The stars that were given or removed here and that the database has not acknowledged.
+  private var starIntents: [PostID: Bool] = [:]
   private var hasFailed = false
   private var connection: ConnectionState?
   private var toldProblem: String?
@@ -68,10 +70,10 @@ package struct PlainBlog: Sendable {
       hasFailed = true
       return ["The posts cannot be read: \(reason)."]
     case .failed(let action, let reason):
-      unanswered = max(0, unanswered - 1)
+      end(action)
       return ["Refused: \(action.name): \(reason)."]
     case .succeeded(let action):
-      unanswered = max(0, unanswered - 1)
+      end(action)
       return ["Done: \(action.name)."]
     case .people(let new): people = new
     case .named(let known):
@@ -97,6 +99,13 @@ package struct PlainBlog: Sendable {
       break
     }
     return []
+  }
+
+  private mutating func end(_ action: BlogAction) {
+    unanswered = max(0, unanswered - 1)
+    if case .star(let id, let isStarred) = action, starIntents[id] == isStarred {
+      starIntents[id] = nil
+    }
   }
 
   private mutating func take(_ new: [Post]) -> [String] {
@@ -402,10 +411,19 @@ package struct PlainBlog: Sendable {
     return Answer(lines: ["Title? It is: \(post.title)"])
   }
 
-  private func perform(_ verb: String, on post: Post) -> Answer {
+  private mutating func perform(_ verb: String, on post: Post) -> Answer {
     guard let action = BlogAction(verb, on: post) else { return Answer() }
     guard !action.isDeletion || post.uid == me.uid else {
       return Answer(lines: ["Only \(name(of: post)) can delete it."])
+    }
+    if case .star(let id, let isStarred) = action {
+      // A star that changes nothing would be counted until the database answers.
+      guard isStarred != starIntents[id] ?? post.stars.contains(me.uid) else {
+        return Answer(lines: [
+          isStarred ? "You have starred it already." : "You have not starred it."
+        ])
+      }
+      starIntents[id] = isStarred
     }
     return Answer(effects: [.write(action)])
   }
