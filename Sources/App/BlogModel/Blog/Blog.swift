@@ -619,8 +619,7 @@ package struct Blog: Sendable {
 
   /// Returns a key if it is legal; nothing can exist under an illegal one.
   private func checked(_ id: String) throws(BlogError) -> String {
-    let isLegal = Validation.problem(withPath: Path([.postComments, ChildKey(id)])) == nil
-    guard isLegal else { throw BlogError.notFound(id) }
+    guard BlogPaths.isKey(id) else { throw BlogError.notFound(id) }
     return id
   }
 }

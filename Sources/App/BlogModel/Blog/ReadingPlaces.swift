@@ -1,5 +1,4 @@
 internal import Dispatch
-private import RealtimeCore
 internal import RealtimeDatabase
 
 /// What a person reads at a terminal, as far as the person tells.
@@ -23,8 +22,7 @@ package struct ReadingPlace: Hashable, Sendable, Identifiable, Codable {
     snapshot.childSnapshots.compactMap { child in
       guard let text = child.value as? String else { return nil }
       // What cannot be the key of a post would lead elsewhere.
-      let isKey = !text.isEmpty && Validation.problem(withPath: Path([ChildKey(text)])) == nil
-      return ("\(snapshot.key)/\(child.key)", isKey ? text : nil)
+      return ("\(snapshot.key)/\(child.key)", BlogPaths.isKey(text) ? text : nil)
     }
   }
 

@@ -14,6 +14,11 @@ package struct BlogPaths: Sendable {
     self.root = root
   }
 
+  /// Whether a text can be the key of a post or comment; nothing can exist under any other.
+  package static func isKey(_ text: String) -> Bool {
+    !text.isEmpty && Validation.problem(withPath: Path([.postComments, ChildKey(text)])) == nil
+  }
+
   /// All posts by key.
   package var posts: DatabaseReference { root.child("posts") }
 

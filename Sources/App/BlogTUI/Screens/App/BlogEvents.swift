@@ -92,9 +92,7 @@ extension Model {
     if session.feed.updateFound(id, to: post) { session.refilter() }
     openPost?.update(post: post)
     if let post { session.noteStars(of: post, since: open.post) }
-    if post == nil, !open.isGone {
-      session.message = .failure("This post was deleted. What you typed stays here; Esc goes back.")
-    }
+    if !open.isGone, let absence = openPost?.absence { session.message = .failure(absence) }
   }
 
   private mutating func take(_ action: BlogAction, succeeded: Bool) {

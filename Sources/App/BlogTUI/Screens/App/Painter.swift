@@ -106,7 +106,9 @@ struct Painter: FramePainter {
 
   /// A notice, which unlike a message stays for as long as it holds.
   private var notice: SafeText? {
-    if model.openPost?.isGone == true { return "This post was deleted." }
+    if let open = model.openPost, open.isGone {
+      return open.post == nil ? "There is no such post." : "This post was deleted."
+    }
     if case .failed(let reason) = session.feed.phase, model.openPost == nil {
       return SafeText(untrusted: "Cannot be read: \(Model.clause(reason)). r tries again.")
     }

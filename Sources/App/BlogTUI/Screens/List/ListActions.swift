@@ -21,7 +21,7 @@ enum ListActions {
       model.currentPost.map { model.session.star($0) } ?? []
     }
     .hint("star", rank: 4)
-    .unless { $0.openPost?.isGone == true ? Model.goneReason : $0.noPostReason },
+    .unless { $0.goneReason ?? $0.noPostReason },
     BoundAction(.delete, keys: ["d"], in: [.list], help: "delete my post") { model in
       model.question = model.currentPost.map { .delete(.deletePost($0.id)) }
     }
@@ -31,9 +31,7 @@ enum ListActions {
       $0.askToDeleteSelection()
     }
     .hint("delete", rank: 5)
-    .unless { model in
-      model.openPost?.isGone == true ? Model.goneReason : model.reasonAgainstSelection("delete")
-    },
+    .unless { $0.goneReason ?? $0.reasonAgainstSelection("delete") },
     tab(.recent, named: "show-recent", key: "1", help: "the newest posts"),
     tab(.top, named: "show-top", key: "2", help: "the posts with the most stars"),
     tab(.mine, named: "show-mine", key: "3", help: "my posts"),

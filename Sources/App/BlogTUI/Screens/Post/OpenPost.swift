@@ -45,6 +45,13 @@ package struct OpenPost: Equatable, Sendable {
     view = PostView(reusing: layout)
   }
 
+  /// Why nothing can be done with a post that is not there; nil if it is, or may be.
+  var absence: String? {
+    guard isGone else { return nil }
+    return (post == nil ? "There is no post \(id)." : "This post was deleted.")
+      + (line.hasDraft ? " What you typed stays here; Esc goes back." : " Esc goes back.")
+  }
+
   /// The last known version of the post.
   package var post: Post? {
     switch state {

@@ -22,7 +22,7 @@ extension Painter {
   }
 
   private mutating func paintMissing(_ open: OpenPost, in rect: Rect) {
-    let text: SafeText = open.isGone ? "This post was deleted." : "Loading" + glyphs.ellipsis
+    let text: SafeText = open.isGone ? "There is no such post." : "Loading" + glyphs.ellipsis
     screen.put(text, in: rect.line(rect.height / 2), style: theme.dim, aligned: .center)
   }
 
@@ -231,6 +231,7 @@ extension Painter {
       return "The newest " + SafeText(count) + " comments" + way
     }
     switch count {
+    case 0 where open.isGone: return "No comments"
     case 0:
       let isShort = isPreview || session.postFrame.rule.width < 40
       return isShort ? "No comments yet" : "No comments yet; c writes one"
@@ -267,6 +268,7 @@ extension Painter {
       let position = Position(row: areas.rule.row, column: column)
       screen.put(text, at: position, style: theme.notice, clip: areas.rule)
     }
+    guard !open.isGone || open.line.isWriting || !open.line.field.isEmpty else { return }
     let mark: SafeText = isASCII ? ">" : "›"
     let style = open.line.isWriting ? theme.selectedBorder : theme.dim
     screen.put(mark, at: areas.prompt.origin, style: style, clip: areas.prompt)

@@ -148,6 +148,10 @@ extension Session {
 extension Model {
   /// Opens a post in front of the list, with its unsent comment.
   mutating func open(_ id: PostID) -> [Effect] {
+    guard BlogPaths.isKey(id) else {
+      session.message = .failure("There is no post \(id).")
+      return []
+    }
     let comment = session.writing.unsent.takeLast(on: id)
     var post = OpenPost(id: id, known: knownPost(id), comment: comment)
     post.hide(session.writing.hidden)
@@ -189,7 +193,7 @@ extension Model {
   /// Why the comment cannot be sent.
   var reasonAgainstComment: DisabledReason? {
     guard let open = openPost else { return .nothingThere }
-    if open.isGone { return Self.goneReason }
+    if let goneReason { return goneReason }
     guard !open.line.field.text.isBlank else {
       return .failure("A comment cannot be empty; Esc goes back")
     }
@@ -237,10 +241,8 @@ extension Model {
 
   // MARK: The targets of keys
 
-  /// Why nothing can be done with a post that was deleted.
-  static let goneReason = DisabledReason.failure(
-    "This post was deleted. What you typed stays here; Esc goes back."
-  )
+  /// Why nothing can be done with an open post that is not there.
+  var goneReason: DisabledReason? { openPost?.absence.map { .failure($0) } }
 
   /// Why an action does not apply without a current post.
   var noPostReason: DisabledReason? { currentPost == nil ? .nothingThere : nil }
@@ -325,12 +327,12 @@ enum PostActions {
       help: "comment; on a deleted post, go on with the last draft"
     ) { $0.beginComment() }
     .hint("comment", rank: 3)
-    .unless { $0.isCommentingPossible ? nil : Model.goneReason },
+    .unless { $0.isCommentingPossible ? nil : $0.goneReason },
     BoundAction("answer", keys: ["r"], in: [.post], help: "answer the selected comment") {
       $0.beginAnswer()
     }
     .hint("answer", rank: 8)
-    .unless { $0.openPost?.isGone == true ? Model.goneReason : nil },
+    .unless { $0.goneReason },
     BoundAction(
       "fold",
       keys: ["z"],
