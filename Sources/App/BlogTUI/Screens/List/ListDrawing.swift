@@ -98,7 +98,8 @@ extension Painter {
     let list = session.feed.list
     guard let index = list.selectedIndex, list.ids.count > list.capacity else { return }
     let extent = session.feed.extent
-    let more: SafeText = extent.hasOlder || extent.hasNewer ? "+ " : " "
+    let isSearched = session.feeds.restSearches.shown?.phase == .ended(.complete)
+    let more: SafeText = !isSearched && (extent.hasOlder || extent.hasNewer) ? "+ " : " "
     let text = " " + SafeText(index + 1) + " of " + SafeText(list.ids.count) + more
     let column = max(0, session.listRect.endColumn - 2 - text.width)
     let position = Position(row: frame.lowerRule.row, column: column)
