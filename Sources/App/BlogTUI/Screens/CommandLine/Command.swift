@@ -36,7 +36,7 @@ package struct Command: Sendable {
     self.name = name
     self.arguments = arguments
     self.help = help
-    needsArguments = !arguments.isEmpty && !arguments.hasPrefix("[") || name == "search"
+    needsArguments = !arguments.isEmpty && !arguments.hasPrefix("[")
     self.run = run
   }
 

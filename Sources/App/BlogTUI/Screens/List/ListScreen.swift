@@ -303,6 +303,7 @@ extension Model {
       return effects
     }
     session.beginSearch()
+    guard !text.isEmpty else { return effects }
     session.search?.field.setText("")
     session.typeIntoSearch(.paste(text))
     session.keepSearch()
