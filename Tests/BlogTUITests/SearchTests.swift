@@ -13,6 +13,13 @@ struct SearchTests {
     #expect(SearchPattern.problem(in: text) == nil)
   }
 
+  @Test("A part in which something is missing is not searched for as text")
+  func missing() {
+    #expect(SearchPattern.problem(in: "tea title:\"\"") == "title: needs a text.")
+    #expect(SearchPattern.problem(in: "Author:") == "author: needs a name.")
+    #expect(SearchPattern.problem(in: "\"author:\"") == nil)
+  }
+
   @Test("A long search stays on its line with the cursor visible", arguments: [20, 40, 80])
   func longSearch(width: Int) {
     var model = Fixture.loaded(Size(width: width, height: 10))

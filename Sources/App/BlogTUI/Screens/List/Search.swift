@@ -118,9 +118,9 @@ package struct SearchPattern: Hashable, Sendable {
     for part in parts(text) where part.first != "\"" {
       let part = part.first == "!" ? part.dropFirst() : part
       guard test(part) == nil else { continue }
-      for comparison in Comparison.allCases.map({ "stars" + $0.rawValue })
-      where value(of: comparison, in: part) != nil {
-        return "\(comparison) needs a number."
+      for (name, needed) in valuedTests
+      where [name, name + "\"\""].contains(part.lowercased()) || value(of: name, in: part) != nil {
+        return "\(name) needs \(needed)."
       }
       // Addresses and names such as std::string have colons as well.
       guard let colon = part.firstIndex(of: ":"), colon > part.startIndex,
@@ -133,11 +133,16 @@ package struct SearchPattern: Hashable, Sendable {
     return nil
   }
 
+  /// The beginnings of parts that need something behind them, and what.
+  private static let valuedTests =
+    Comparison.allCases.map { ("stars" + $0.rawValue, "a number") }
+    + [("author:", "a name"), ("title:", "a text")]
+
   private static func value(of name: String, in part: Substring) -> Substring? {
     guard part.lowercased().hasPrefix(name), part.count > name.count else { return nil }
     let value = part.dropFirst(name.count)
-    let isQuoted = value.count > 2 && value.first == "\"" && value.last == "\""
-    return isQuoted ? value.dropFirst().dropLast() : value
+    guard value.count > 1, value.first == "\"", value.last == "\"" else { return value }
+    return value.count > 2 ? value.dropFirst().dropLast() : nil
   }
 
   /// Whether a part of it may be in a comment.
