@@ -247,8 +247,10 @@ extension Model {
     var problems: [ConfigurationProblem] = []
     let wish = KeyOverride(context: context, keys: sequence, action: action, line: 1)
     session.keys = session.keys.applying([wish], source: "bind", problems: &problems)
+    let isFree = action == KeyTable.noAction
     session.message =
-      problems.first.map { .failure("\($0.reason).") } ?? .note("\(sequence) does \(action).")
+      problems.first.map { .failure("\($0.reason).") }
+      ?? .note("\(sequence) does \(isFree ? "nothing in \(context) now" : action).")
   }
 }
 
