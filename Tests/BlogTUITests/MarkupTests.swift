@@ -271,6 +271,23 @@ struct MarkupTests {
     #expect(excerpt(text) == expected)
   }
 
+  @Test("An excerpt counts what is seen, however many scalars that takes, and says where it ends")
+  func excerptsOfManyScalars() {
+    let family = "👨‍👩‍👧‍👦"
+    #expect(excerpt(String(repeating: family, count: 99)) == String(repeating: family, count: 80))
+    let marked = "e\u{301}\u{302}\u{303}\u{304}"
+    let dots = String(repeating: marked, count: 99)
+    #expect(excerpt(dots) == String(repeating: marked, count: 80))
+    #expect(excerpt("a" + String(repeating: " ", count: 200) + "b") == "a b")
+    let buried = "a" + String(repeating: "\u{301}", count: 20_000) + "b"
+    #expect(excerpt(buried) == "a\u{301}\u{301}\u{301}\u{301}…")
+    let row = PostRowPainter.textLines(
+      String(repeating: family, count: 200),
+      in: Size(width: 20, height: 2)
+    )
+    #expect(row.map(\.width) == [20, 19] && row.last?.string.hasSuffix("…") == true)
+  }
+
   @Test("An excerpt handles markup that closes after its end and text after long addresses")
   func excerptsThatAreCut() {
     let words = Array(repeating: "word", count: 30).joined(separator: " ")

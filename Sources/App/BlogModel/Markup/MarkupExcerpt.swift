@@ -8,6 +8,9 @@ package enum MarkupExcerpt {
 
   /// Renders the beginning of a text on one line.
   ///
+  /// One unit may consist of many scalars. Where they are so many that too few units were read, the
+  /// line ends in `…`.
+  ///
   /// - Parameters:
   ///   - text: The text.
   ///   - limit: The maximum number of units.
@@ -23,21 +26,54 @@ package enum MarkupExcerpt {
     bullet: [Unit],
     units: ([Unicode.Scalar]) -> [Unit]
   ) -> [Unit] {
+    var line: [Unit] = []
+    for length in [limit + reach, 8 * (limit + reach)] {
+      let start = text.unicodeScalars.prefix(length)
+      line = self.line(of: start, limit: limit, blank: blank, bullet: bullet, units: units)
+      if line.count == limit || start.endIndex == text.endIndex { return line }
+    }
+    return line + units(["…"])
+  }
+
+  private static func line<Unit: MarkupUnit>(
+    of text: Substring.UnicodeScalarView,
+    limit: Int,
+    blank: Unit,
+    bullet: [Unit],
+    units: ([Unicode.Scalar]) -> [Unit]
+  ) -> [Unit] {
     var reader = LightMarkdown<Unit>.Reader()
     var result: [Unit] = []
-    let lines = text.unicodeScalars.prefix(limit + reach)
-      .split(whereSeparator: { $0 == "\n" || $0 == "\r" })
+    let lines = text.split(whereSeparator: { $0 == "\n" || $0 == "\r" })
     for scalars in lines where result.count < limit && !isTableRule(scalars) {
       // Most lines are plain; they are shown as written, even in a code block.
-      let isPlain = isPlain(scalars)
-      let source = withSingleBlanks(isPlain ? scalars.prefix(limit) : scalars)
       let shown =
-        isPlain
-        ? units(source) : meaning(of: reader.line(units(source)), bullet: bullet, blank: blank)
+        isPlain(scalars)
+        ? beginning(of: scalars, limit: limit, units: units)
+        : meaning(
+          of: reader.line(units(withSingleBlanks(scalars))),
+          bullet: bullet,
+          blank: blank
+        )
       if !result.isEmpty, !shown.isEmpty { result.append(blank) }
       result += shown
     }
     return Array(result.prefix(limit))
+  }
+
+  /// More units of a plain line than the limit, if it has them; no more of it is read than needed.
+  private static func beginning<Unit>(
+    of line: Substring.UnicodeScalarView,
+    limit: Int,
+    units: ([Unicode.Scalar]) -> [Unit]
+  ) -> [Unit] {
+    var length = max(0, limit) + 1
+    while true {
+      let end = line.index(line.startIndex, offsetBy: length, limitedBy: line.endIndex)
+      let shown = units(withSingleBlanks(line[..<(end ?? line.endIndex)]))
+      if end == nil || shown.count > limit { return shown }
+      length *= 2
+    }
   }
 
   /// Whether a line contains no markup sign that an excerpt would leave out.

@@ -221,8 +221,8 @@ struct PostRowPainter {
     let dim = style(theme.dim, of: row)
     let left = columns.title.width - used - separator.width
     guard columns.showsExcerpt, left >= 8 else { return }
-    // Twice the width, since some characters take no cell.
-    let excerpt = Markup.excerpt(of: row.body, limit: 2 * left, bullet: glyphs.bullet)
+    // One character more than fits shows whether something is left out.
+    let excerpt = Markup.excerpt(of: row.body, limit: left + 1, bullet: glyphs.bullet)
     guard !excerpt.isEmpty else { return }
     let middle = Position(row: 0, column: columns.title.column + used)
     screen.put(separator, at: middle, style: dim, clip: columns.title)
