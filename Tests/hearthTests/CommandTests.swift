@@ -298,6 +298,23 @@ extension EndToEnd {
       try waitUntil("the server leaves") { try sandbox.serverProcess() == nil }
     }
 
+    @Test("Another data directory has its own server, whichever variable names it")
+    func otherData() throws {
+      let sandbox = try Sandbox()
+      #expect(try sandbox.hearth("set", "/x", "1").status == 0)
+      var home = sandbox.environment
+      home["HOME"] = sandbox.directory + "/home"
+      home["XDG_DATA_HOME"] = nil
+      var data = sandbox.environment
+      data["XDG_DATA_HOME"] = sandbox.directory + "/elsewhere"
+      for other in [home, data] {
+        #expect(try sandbox.run(["get", "/x"], environment: other).output == "null\n")
+        #expect(try sandbox.run(["set", "/x", "2"], environment: other).status == 0)
+        #expect(try sandbox.run(["stop"], environment: other).status == 0)
+      }
+      #expect(try sandbox.hearth("get", "/x").output == "1\n")
+    }
+
     @Test("A shell with another environment finds the same server")
     func otherEnvironment() throws {
       let sandbox = try Sandbox()

@@ -170,7 +170,13 @@ struct OptionUseTests {
     let post = try sandbox.post("Title")
     let files = FileManager.default
     _ = files.createFile(atPath: sandbox.directory + "/file", contents: nil)
-    _ = files.createFile(atPath: sandbox.directory + "/run/hearth/ephemeral.sock", contents: nil)
+    let ephemeral = try ProgramPaths(
+      dataDirectory: nil,
+      socket: nil,
+      isEphemeral: true,
+      environment: sandbox.environment
+    )
+    _ = files.createFile(atPath: ephemeral.socket, contents: nil)
     _ = files.createFile(atPath: sandbox.directory + "/import.json", contents: Data("{}".utf8))
     try files.createDirectory(
       atPath: sandbox.directory + "/.config/hearth",

@@ -42,7 +42,7 @@ package struct ProgramPaths: Sendable {
       data = Self.absolute(dataDirectory)
       state = data
     } else {
-      data = try directory("XDG_DATA_HOME", orElse: ".local/share")
+      data = Self.absolute(try directory("XDG_DATA_HOME", orElse: ".local/share"))
       state = try directory("XDG_STATE_HOME", orElse: ".local/state")
     }
     self.data = data
@@ -54,13 +54,11 @@ package struct ProgramPaths: Sendable {
       self.socket = running
       return
     }
-    // Each data directory has its own server, so each has its own socket.
-    let name: String
-    if dataDirectory == nil {
-      name = isEphemeral ? "ephemeral.sock" : "hearth.sock"
-    } else {
-      name = (isEphemeral ? "ephemeral-" : "hearth-") + SHA1.name(of: data) + ".sock"
-    }
+    // Each data directory has its own server, so each has its own socket, whichever option or
+    // variable names it.
+    let kind = isEphemeral ? "ephemeral" : "hearth"
+    let digest = SHA1.name(of: data)
+    let name = data == Self.usersData ? "\(kind).sock" : "\(kind)-\(digest).sock"
     var places = ["\(data)/run/\(name)"]
     if let runtime = environment["XDG_RUNTIME_DIR"], Self.isOwnDirectory(runtime) {
       places.insert("\(runtime)/hearth/\(name)", at: 0)
@@ -72,8 +70,14 @@ package struct ProgramPaths: Sendable {
     // Everyone may write to /tmp: the directory must be this user's before anything is found in it.
     let directory = "/tmp/hearth-\(geteuid())"
     try PrivateDirectory.prepare(directory)
-    let kind = isEphemeral ? "ephemeral" : "hearth"
-    self.socket = "\(directory)/\(kind)-\(SHA1.name(of: data)).sock"
+    self.socket = "\(directory)/\(kind)-\(digest).sock"
+  }
+
+  /// The data directory of this user if no variable says otherwise; nil if the system does not know
+  /// the user.
+  private static var usersData: String? {
+    guard let home = getpwuid(geteuid())?.pointee.pw_dir else { return nil }
+    return absolute(String(cString: home) + "/.local/share/hearth")
   }
 
   /// Whether a path is absolute and a directory of this user; a variable may come from another

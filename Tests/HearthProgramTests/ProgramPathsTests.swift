@@ -1,0 +1,39 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import HearthProgram
+
+@Suite("Paths of the program")
+struct ProgramPathsTests {
+  private static func socket(
+    _ runtime: TemporaryDirectory,
+    dataDirectory: String? = nil,
+    _ environment: [String: String]
+  ) throws -> String {
+    try ProgramPaths(
+      dataDirectory: dataDirectory,
+      socket: nil,
+      isEphemeral: true,
+      environment: environment.merging(["XDG_RUNTIME_DIR": runtime.path]) { old, _ in old }
+    ).socket
+  }
+
+  @Test("Only the data directory of the system's user has the socket with the short name")
+  func sockets() throws {
+    let runtime = try TemporaryDirectory()
+    let user = try #require(getpwuid(geteuid()))
+    let home = String(cString: user.pointee.pw_dir)
+    let short = runtime.file("hearth/ephemeral.sock")
+    #expect(try Self.socket(runtime, ["HOME": home]) == short)
+    let standard = home + "/.local/share"
+    #expect(try Self.socket(runtime, ["XDG_DATA_HOME": standard, "HOME": "/elsewhere"]) == short)
+    #expect(try Self.socket(runtime, dataDirectory: standard + "/hearth", [:]) == short)
+    let others = [
+      try Self.socket(runtime, ["HOME": "/elsewhere"]),
+      try Self.socket(runtime, ["HOME": home, "XDG_DATA_HOME": "/elsewhere"]),
+      try Self.socket(runtime, dataDirectory: "/elsewhere", ["HOME": home]),
+    ]
+    #expect(Set(others + [short]).count == 4)
+  }
+}
