@@ -87,6 +87,32 @@ struct StoreBackupTests {
     #expect(throws: StoreError.self) { try StoreFile(at: directory.path + "/none") }
   }
 
+  @Test("that is empty is damaged; the empty file of a new store is whole", arguments: [0, 1])
+  func empty(size: Int) throws {
+    let directory = try TemporaryDirectory()
+    try directory.writeDatabase([UInt8](repeating: 1, count: size))
+    #expect(try SQLiteDatabase(at: directory.store).check().faults == [])
+    for path in [directory.store, directory.database] {
+      let error = #expect(throws: StoreError.self) {
+        try SQLiteDatabase(at: path, isCopy: true).check()
+      }
+      #expect(error?.kind == .damaged)
+    }
+  }
+
+  @Test("that is damaged is told of without the advice for a data directory")
+  func advice() throws {
+    let directory = try TemporaryDirectory()
+    try directory.writeDatabase(Array(String(repeating: "not a database", count: 100).utf8))
+    func message(_ check: () throws -> StoreCheck) -> String {
+      #expect(throws: StoreError.self) { try check() }?.description ?? ""
+    }
+    let copy = message { try SQLiteDatabase(at: directory.store, isCopy: true).check() }
+    #expect(copy.contains("not a database") && !copy.contains("\"hearth") && !copy.contains("away"))
+    let checked = message { try SQLiteDatabase(at: directory.store).check() }
+    #expect(checked.contains("hearth restore") && !checked.contains("hearth fsck"))
+  }
+
   @Test("reports all damage when checked, without changing anything")
   func check() throws {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)

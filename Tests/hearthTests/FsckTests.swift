@@ -127,6 +127,25 @@ extension EndToEnd {
       #expect(try sandbox.hearth("fsck", "--accept-loss").status != 0)
     }
 
+    @Test("A backup without anything in it is damaged", arguments: ["", "x"])
+    func emptyBackup(text: String) throws {
+      let sandbox = try Sandbox()
+      let missing = sandbox.directory + "/missing"
+      #expect(try sandbox.hearth("backup", missing).status == 3)
+      mkdir(sandbox.directory + "/copy", 0o700)
+      let file = try sandbox.write(text, to: "copy/database.sqlite")
+      for path in [file, sandbox.directory + "/copy"] {
+        for command in ["fsck", "restore"] {
+          let outcome = try sandbox.hearth(command, path)
+          #expect(outcome.status == 2, "\(command)")
+          #expect(outcome.errors.contains("\(file): it is empty"), "\(outcome.errors)")
+        }
+      }
+      for command in ["fsck", "restore"] {
+        #expect(try sandbox.hearth(command, missing).status == 3, "\(command)")
+      }
+    }
+
     @Test("fsck repairs only the blog")
     func refused() throws {
       let sandbox = try Sandbox()

@@ -29,8 +29,13 @@ package enum Storage {
   /// The process that uses a data directory; nil if none does.
   static func holder(of directory: String) -> pid_t? { SQLiteTreeStores.holder(of: directory) }
 
-  /// The database in a file, or in a directory of its own.
+  /// The database in a directory of its own.
   package static func database(at path: String) -> any StoredDatabase { SQLiteDatabase(at: path) }
+
+  /// The backup in a file, or the database in a directory that somebody has named.
+  static func copy(at path: String) -> any StoredDatabase {
+    SQLiteDatabase(at: path, isCopy: true)
+  }
 
   /// Replaces a database of a data directory with a backup; the previous files are kept.
   ///

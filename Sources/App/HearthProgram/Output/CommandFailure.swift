@@ -109,6 +109,7 @@ extension CommandFailure {
     switch error.kind {
     case .locked, .full, .busy, .superseded, .failed: .failed
     case .notWritable, .damaged: .usage
+    case .missing: .notFound
     }
   }
 

@@ -73,7 +73,7 @@ package final class PostgresTreeStores: ClusterStore {
 
   /// Says that there is no such database.
   func missing(_ name: String) -> StoreError {
-    StoreError(.failed, description: "\(address.description): there is no database \"\(name)\"")
+    StoreError(.missing, description: "\(address.description): there is no database \"\(name)\"")
   }
 
   /// Opens the store of a database, under a separate lease that is renewed until the store is

@@ -56,7 +56,7 @@ struct SnapshotReader {
       within: silence
     )
     guard rows.count == 1 else {
-      throw StoreError(.failed, description: "\(origin): there is no such database")
+      throw StoreError(.missing, description: "\(origin): there is no such database")
     }
     return (
       rows.integer(0, column: 0),

@@ -70,7 +70,7 @@ extension DatabaseServerError.Kind {
       switch kind {
       case .locked: .storeLocked
       case .notWritable, .damaged: .storeUnusable
-      case .full, .busy, .superseded, .failed: .storeFailed
+      case .missing, .full, .busy, .superseded, .failed: .storeFailed
       }
   }
 }

@@ -75,7 +75,7 @@ struct Backup: ParsableCommand {
     if access(path, F_OK) == 0, isDirectory || access(lock, F_OK) == 0 {
       throw CommandFailure(.conflict, "\(path) is a database in use; choose another path")
     }
-    if exists, !isDirectory, status.st_size > 0, (try? Storage.database(at: path).check()) == nil {
+    if exists, !isDirectory, status.st_size > 0, (try? Storage.copy(at: path).check()) == nil {
       throw CommandFailure(.conflict, "\(path) exists and is not a copy of a database")
     }
     return path

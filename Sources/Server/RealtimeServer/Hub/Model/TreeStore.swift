@@ -194,6 +194,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case notWritable
     /// The file is not a database, or is damaged.
     case damaged
+    /// There is no such database.
+    case missing
     /// The disk is full; nothing has been stored.
     case full
     /// The store cannot write for now, for example because of a lock; nothing has been stored.
@@ -215,7 +217,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
   package var hasStoredNothing: Bool {
     switch kind {
     case .full, .busy, .superseded: true
-    case .locked, .notWritable, .damaged, .failed: false
+    case .locked, .notWritable, .damaged, .missing, .failed: false
     }
   }
 
@@ -227,6 +229,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case .busy: "the data cannot be written right now"
     case .superseded: "another server leads the database now"
     case .locked, .notWritable: "the data cannot be written"
+    case .missing: "the database does not exist"
     case .failed: "the disk failed"
     }
   }

@@ -6,6 +6,8 @@ package import RealtimeCore
 /// A database in a directory, or a copy of one in a single file, for tools.
 package struct SQLiteDatabase: StoredDatabase {
   private let path: String
+  /// What its file is to a check.
+  private let role: FileRole
   private let options: StoreOptions
   private let now: @Sendable () -> Int64
 
@@ -13,14 +15,17 @@ package struct SQLiteDatabase: StoredDatabase {
   ///
   /// - Parameters:
   ///   - path: The path of its directory; for reading, that of a single file is accepted as well.
+  ///   - isCopy: Whether somebody has named it, such as a backup, which must not be empty.
   ///   - options: When its store folds its log during an import, and how large it may grow.
   ///   - now: Returns the time in milliseconds since 1970; by default that of the system.
   package init(
     at path: String,
+    isCopy: Bool = false,
     options: StoreOptions = StoreOptions(),
     now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970 * 1_000) }
   ) {
     self.path = path
+    role = isCopy ? .copy : .checkedData
     self.options = options
     self.now = now
   }
@@ -40,7 +45,9 @@ package struct SQLiteDatabase: StoredDatabase {
     try StoreFile(at: path).export(layout, to: sink)
   }
 
-  package func check() throws(StoreError) -> StoreCheck { try StoreFile(at: path).check() }
+  package func check() throws(StoreError) -> StoreCheck {
+    try StoreFile(at: path, as: role).check()
+  }
 
   package func backUp(to path: String) throws(StoreError) -> StoreCheck {
     try StoreFile(at: self.path).backUp(to: path)
@@ -118,7 +125,7 @@ package struct SQLiteDatabase: StoredDatabase {
     from copy: String,
     replacesIntact: Bool
   ) throws(StoreError) -> (check: StoreCheck, replaced: String?) {
-    let source = try StoreFile(at: copy)
+    let source = try StoreFile(at: copy, as: .copy)
     let directory = StoreDirectory(path: path)
     try directory.create()
     let lock = try DirectoryLock(directory: path)

@@ -8,12 +8,16 @@ import RealtimeCore
 package struct StoreFile: Sendable {
   /// The path of the file.
   package let path: String
+  private let role: FileRole
 
   /// Locates the file of a store.
   ///
-  /// - Parameter path: The file itself, or the directory of a store.
+  /// - Parameters:
+  ///   - path: The file itself, or the directory of a store.
+  ///   - role: What the file is; a copy must not be empty.
   /// - Throws: ``StoreError`` when there is no file.
-  init(at path: String) throws(StoreError) {
+  init(at path: String, as role: FileRole = .data) throws(StoreError) {
+    self.role = role
     var status = stat()
     let isDirectory = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     self.path = isDirectory ? StoreDirectory(path: path).database : path
@@ -21,7 +25,7 @@ package struct StoreFile: Sendable {
       if let fault = try AcknowledgedCommits(ofStoreAt: self.path).absence {
         throw StoreError.loss(of: self.path, fault: fault)
       }
-      throw StoreError(.failed, description: "there is no database at \(self.path)")
+      throw StoreError(.missing, description: "there is no database at \(self.path)")
     }
   }
 
@@ -64,7 +68,7 @@ package struct StoreFile: Sendable {
       // The first start was interrupted before anything was stored.
       return nil
     } catch let error where error is DatabaseError || error is DamagedData {
-      throw StoreError(error, at: path)
+      throw StoreError(error, at: path, as: role)
     }
   }
 
@@ -75,7 +79,7 @@ package struct StoreFile: Sendable {
   /// - Throws: ``StoreError`` when the store is damaged.
   /// - Complexity: O(size)
   package func load() throws(StoreError) -> StoredTree {
-    try StoreError.translating(at: path) {
+    try StoreError.translating(at: path, as: role) {
       try readWhole { database in
         let rows = try NodeTable(database).rowCount()
         return try StoredTree(reading: database, rows: rows)
@@ -90,7 +94,7 @@ package struct StoreFile: Sendable {
   /// - Throws: `StoreError` when the file cannot be read, or is damaged.
   /// - Complexity: O(size of the commits)
   package func commits(after revision: Int64) throws(StoreError) -> [Commit]? {
-    try StoreError.translating(at: path) {
+    try StoreError.translating(at: path, as: role) {
       try read { database -> [Commit]? in
         let log = LogTable(database)
         return try log.lastRevision() > revision ? log.commits(after: revision) : []
@@ -136,9 +140,9 @@ package struct StoreFile: Sendable {
   /// - Throws: `StoreError` when either file cannot be used, or the copy is damaged.
   /// - Complexity: O(size)
   package func backUp(to copy: String) throws(StoreError) -> StoreCheck {
-    let check = try StoreError.translating(at: path) {
+    let check = try StoreError.translating(at: path, as: role) {
       guard try readWhole({ _ in true }) == true else {
-        throw StoreError(.failed, description: "\(path) is empty: no server has used it yet")
+        throw empty
       }
       let reader = try StoreSchema.openReader(path: path)
       defer { try? reader.close() }
@@ -147,15 +151,23 @@ package struct StoreFile: Sendable {
       }
       try LogIdentity.renew(copy)
       try Self.sync(copy)
-      return try StoreFile(at: copy).check()
+      return try StoreFile(at: copy, as: .copy).check()
     }
     if let fault = check.faults.first {
+      let source = role == .copy ? " \(path)" : ""
       throw StoreError(
         .damaged,
-        description: "the copy is damaged: \(fault); \"hearth fsck\" lists all damage"
+        description: "the copy is damaged: \(fault); \"hearth fsck\(source)\" lists all damage"
       )
     }
     return check
+  }
+
+  /// The error for an empty file: in a data directory, no server has used it yet.
+  private var empty: StoreError {
+    role == .copy
+      ? .damaged(path, because: "it is empty, and not a backup", as: role)
+      : StoreError(.missing, description: "\(path) is empty: no server has used it yet")
   }
 
   /// Waits until a file is on the disk, which SQLite does not do for a copy.
@@ -173,13 +185,14 @@ package struct StoreFile: Sendable {
   /// Verifies every page, row and checksum, without changing the file.
   ///
   /// - Returns: The content of the file, and any damage to it.
-  /// - Throws: `StoreError` when the file cannot be read at all, or belongs to another program.
+  /// - Throws: `StoreError` when the file cannot be read at all, belongs to another program, or is
+  ///   an empty copy.
   /// - Complexity: O(size)
   package func check() throws(StoreError) -> StoreCheck {
     let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
     if let fault = acknowledged.foreignLog { return StoreCheck(faults: ["\(path): \(fault)"]) }
-    return try StoreError.translating(at: path) {
-      try read { database in
+    return try StoreError.translating(at: path, as: role) {
+      let check = try read { database in
         var check = StoreCheck()
         for line in try String.fetchAll(
           database,
@@ -200,7 +213,11 @@ package struct StoreFile: Sendable {
         report(in: &check) { _ in _ = try sides.sessions() }
         report(in: &check) { _ in _ = try sides.rules() }
         return check
-      } ?? StoreCheck(faults: acknowledged.absence.map { ["\(path): \($0)"] } ?? [])
+      }
+      if let check { return check }
+      let fault = acknowledged.absence
+      if fault == nil, role == .copy { throw empty }
+      return StoreCheck(faults: fault.map { ["\(path): \($0)"] } ?? [])
     }
   }
 
@@ -212,7 +229,7 @@ package struct StoreFile: Sendable {
     do {
       try body(&check)
     } catch {
-      check.add(StoreError(error, at: path).description)
+      check.add(StoreError(error, at: path, as: role).description)
     }
   }
 
@@ -225,7 +242,8 @@ package struct StoreFile: Sendable {
         do {
           try walk.add(try NodeRow.decode(value, key: key), at: key)
         } catch {
-          check.add(StoreError(DamagedData(key: key, by: error), at: path).description)
+          let damage = DamagedData(key: key, by: error)
+          check.add(StoreError(damage, at: path, as: role).description)
         }
       }
     }
