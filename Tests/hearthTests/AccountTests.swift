@@ -116,7 +116,7 @@ extension EndToEnd {
         try sandbox.hearth("post", "--title", "t", "--body", "b", "--profile", "team").status == 0
       )
       #expect(try sandbox.hearth("list", "--profile", "team").lines.count == 1)
-      #expect(try sandbox.hearth("list", "--profile", "other").status == 2)
+      #expect(try sandbox.hearth("list", "--profile", "other").status == 3)
       #expect(try sandbox.hearth("profile", "remove", "team").status == 0)
       #expect(try sandbox.hearth("profile", "list").output.isEmpty)
       #expect(try sandbox.hearth("sign-out").status == 3)

@@ -145,6 +145,27 @@ extension EndToEnd {
       )
     }
 
+    @Test("An unusable URL, certificate file or socket path is a usage error")
+    func unusableValues() throws {
+      let sandbox = try Sandbox()
+      for url in [
+        "", "ftp://x", "https://example.org", "http://127.0.0.1:99999?ns=x", "http://a b?ns=x",
+      ] {
+        let outcome = try sandbox.hearth("list", "--database", url)
+        expect(outcome, status: 2, says: "is not a database URL")
+      }
+      let secure = ["list", "--database", "https://127.0.0.1:1?ns=x"]
+      let text = try sandbox.write("no certificate", to: "ca.pem")
+      for file in ["/nope", text] {
+        expect(try sandbox.run(secure + ["--ca-file", file]), status: 2, says: file)
+      }
+      let long = sandbox.directory + "/" + String(repeating: "x", count: 100)
+      expect(try sandbox.hearth("serve", "--socket", long), status: 2, says: "107 bytes")
+      let profile = try sandbox.hearth("list", "--profile", "nope")
+      expect(profile, status: 3, says: "there is no profile \"nope\"")
+      #expect(!profile.errors.contains("Usage"))
+    }
+
     @Test("A file or socket of another program is not mistaken for a server")
     func foreignSocket() throws {
       let sandbox = try Sandbox()

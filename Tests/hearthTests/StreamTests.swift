@@ -28,6 +28,19 @@ extension EndToEnd {
     }
 
     @Test(
+      "If the result of a change cannot be printed, the status says that it was made",
+      arguments: [">/dev/full", ">&-"]
+    )
+    func unprintedChange(redirection: String) throws {
+      let sandbox = try Sandbox()
+      let command = "$HEARTH users add a@b.cd --password-stdin \(redirection)"
+      let outcome = try shell("echo a long password | \(command)", in: sandbox)
+      #expect(outcome.status == 7)
+      #expect(outcome.errors.contains("it is done") && outcome.errors.contains("a@b.cd: added as"))
+      #expect(try sandbox.hearth("users").output.contains("a@b.cd"))
+    }
+
+    @Test(
       "A command that succeeds exits with 0 even if its messages cannot be written",
       arguments: [">&-", ">/dev/full"]
     )

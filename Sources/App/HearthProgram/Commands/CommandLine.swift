@@ -33,6 +33,12 @@ package enum CommandRun {
       let status = root.exitCode(for: error)
       if status == .validationFailure || status == .success {
         let isHelp = status == .success
+        if let failure = Profile.failure(in: words),
+          failure.description == root.message(for: error)
+        {
+          Output.message(failure.description)
+          Foundation.exit(failure.status.rawValue)
+        }
         let message = root.fullMessage(for: error).replacing(": SUBCOMMANDS:", with: ":")
         let safe = Output.safe(message, echoing: words)
         Output.help(isHelp ? safe : UsageMessage.text(safe, for: words, of: root), isHelp: isHelp)

@@ -15,7 +15,7 @@ package struct Hearth: AsyncParsableCommand {
       \(commonOptions)
 
       Exit status: 0 done, 1 failed, 2 unusable arguments, input or terminal, 3 not found, \
-      4 not allowed, 5 offline or timed out, 6 conflict, 7 written but the id not printed, \
+      4 not allowed, 5 offline or timed out, 6 conflict, 7 done but the result not printed, \
       70 internal error.
       """,
     version: SDKVersion.current,

@@ -153,7 +153,7 @@ enum CommandManual {
     ("2", "the command line, the input or the terminal is not usable"), ("3", "not found"),
     ("4", "not allowed"), ("5", "offline, or no answer in time"),
     ("6", "others changed the same thing too often in the meantime"),
-    ("7", "a post or comment is written, but its id cannot be printed; it is on stderr"),
+    ("7", "it is done, but the result cannot be printed; the result is on stderr"),
     ("70", "an internal error"), ("128 + N", "ended by the signal N"),
   ]
 

@@ -77,6 +77,11 @@ struct CommonOptions: ParsableArguments {
     self.json ? Output.line(json()) : Output.line(untrusted: text())
   }
 
+  /// Prints what the command has done; if that fails, the status says that it is done.
+  func confirm(_ text: String, json: JSONValue) {
+    Output.done(text, json: self.json ? json : nil)
+  }
+
   /// The paths that the options name.
   func paths() throws(CommandFailure) -> ProgramPaths {
     try ProgramPaths(dataDirectory: dataDir, socket: socket, isEphemeral: ephemeral)

@@ -43,6 +43,23 @@ extension Profile {
       throw ValidationError(error.description)
     }
   }
+
+  /// Why the profile that a command line names cannot be used; nil if it names none, or a usable one.
+  ///
+  /// The parser ends every failure of a check with one status, but a missing profile has its own.
+  static func failure(in words: [String]) -> CommandFailure? {
+    let words = words.prefix { $0 != "--" }
+    let option = "--profile"
+    let joined = words.last { $0.hasPrefix(option + "=") }?.dropFirst(option.count + 1)
+    let separate = zip(words, words.dropFirst()).first { $0.0 == option }?.1
+    guard let name = joined.map({ String($0) }) ?? separate else { return nil }
+    do throws(CommandFailure) {
+      _ = try ProfileFile().profile(name)
+      return nil
+    } catch {
+      return error
+    }
+  }
 }
 
 /// The profiles of a person: a plain text file that can be edited by hand.

@@ -4,6 +4,7 @@ import Foundation
 import RealtimeAuth
 import RealtimeCore
 import RealtimeDatabase
+import RealtimeTransport
 
 /// Signs people in to a remote blog and manages their user names there.
 struct RemoteAccounts: Sendable {
@@ -112,9 +113,16 @@ struct RemoteAccounts: Sendable {
 extension CommonOptions {
   /// The sign-in configuration of the database; nil if the system determines the user.
   ///
-  /// - Throws: ``CommandFailure`` when there is no home directory.
+  /// - Throws: ``CommandFailure`` when the URL or the certificates cannot be used, or there is no
+  ///   home directory.
   func accounts() throws(CommandFailure) -> AuthConfiguration? {
     guard let database, !database.hasPrefix("unix:") else { return nil }
+    do {
+      _ = try DatabaseURL(database)
+      if let caFile { try TrustRoots.file(caFile).check() }
+    } catch {
+      throw CommandFailure(.usage, "\(error)")
+    }
     var configuration = AuthConfiguration(databaseURL: database, apiKey: apiKey)
     configuration.trustRoots = trustRoots
     configuration.persistence = .file("\(try paths().state)/\(AuthConfiguration.fileName)")
@@ -204,7 +212,7 @@ extension CommonOptions {
   /// Prints who has signed in.
   func tell(_ auth: Auth, name: String) {
     let uid = auth.currentUser?.uid ?? ""
-    answer(
+    confirm(
       "signed in as \(name)",
       json: .object(("uid", .string(uid)), ("name", .string(name)))
     )

@@ -5,6 +5,7 @@ import Foundation
 import RealtimeAuth
 import RealtimeDatabase
 import RealtimeServer
+import RealtimeTransport
 
 /// The exit statuses of the program; README and `hearth --help` document the numbers.
 package enum ExitStatus: Int32 {
@@ -61,6 +62,7 @@ extension CommandFailure {
       self.init(Self.status(error), Self.clause(error.description))
     case let error as DatabaseError: self.init(Self.status(error), Self.message(error))
     case let error as Author.NameError: self.init(.usage, error.description)
+    case let error as DatabaseURLError: self.init(.usage, error.description)
     case let error as DatabaseServerError:
       self.init(Self.status(error), error.description)
     case let error as StoreError: self.init(Self.status(error), error.description)
@@ -100,8 +102,9 @@ extension CommandFailure {
 
   private static func status(_ error: DatabaseServerError) -> ExitStatus {
     switch error.kind {
-    case .addressInUse, .addressUnusable, .storeLocked, .storeFailed, .failed: .failed
-    case .storeUnusable, .invalidRules, .invalidOptions, .certificateUnusable: .usage
+    case .addressInUse, .storeLocked, .storeFailed, .failed: .failed
+    case .addressUnusable, .storeUnusable, .invalidRules, .invalidOptions, .certificateUnusable:
+      .usage
     }
   }
 

@@ -48,15 +48,27 @@ package enum Output {
   }
 
   /// Writes the key of something that the database has just stored.
-  ///
-  /// If that fails, the process ends with a message that has the key, and with a status of its own:
-  /// whoever repeats the command because of a failure would write twice.
   static func stored(_ what: String, _ key: String, asJSON: Bool) {
     let text = asJSON ? escaped(JSONValue.object(("id", .string(key))).text) : key
-    let code = send(text + "\n", to: STDOUT_FILENO)
+    done(text, orElse: "the \(what) is written, but its id cannot be printed")
+  }
+
+  /// Writes what a command has done, as a line of untrusted text or as JSON.
+  static func done(_ text: String, json: JSONValue?) {
+    done(
+      json.map { escaped($0.text) } ?? plain(text, mode: .singleLine),
+      orElse: "it is done, but the result cannot be printed"
+    )
+  }
+
+  /// Writes a line at the end of a command that has changed something.
+  ///
+  /// If that fails, the process ends with a message that has the line, and with a status of its own:
+  /// whoever repeats the command because of a failure would do it twice.
+  private static func done(_ line: String, orElse failure: String) {
+    let code = send(line + "\n", to: STDOUT_FILENO)
     guard code != 0 else { return }
-    let reason = String(cString: strerror(code))
-    message("the \(what) is written, but its id cannot be printed (\(reason)): \(key)")
+    message("\(failure) (\(String(cString: strerror(code)))): \(line)")
     exit(ExitStatus.unprinted.rawValue)
   }
 

@@ -262,6 +262,6 @@ struct ReportCommand: AsyncParsableCommand {
     let reporter = Reporter(paths: try options.paths(), known: [options.apiKey].compactMap(\.self))
     let database = options.database == nil ? nil : await Doctor.database(options)
     let path = try reporter.report(to: output, database: database)
-    options.answer(path, json: .object(("file", .string(path))))
+    options.confirm(path, json: .object(("file", .string(path))))
   }
 }

@@ -70,10 +70,9 @@ struct NameCommand: BlogCommand {
   }
 
   private func tell(_ author: Author) {
-    options.answer(
-      author.name,
-      json: .object(("uid", .string(author.uid)), ("name", .string(author.name)))
-    )
+    let json = JSONValue.object(("uid", .string(author.uid)), ("name", .string(author.name)))
+    name == nil
+      ? options.answer(author.name, json: json) : options.confirm(author.name, json: json)
   }
 }
 

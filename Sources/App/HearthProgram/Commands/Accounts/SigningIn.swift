@@ -150,7 +150,7 @@ struct ResetPasswordCommand: AsyncParsableCommand {
       ? PasswordInput.fromStandardInput()
       : PasswordInput.fromTerminal("New password of \(owner)", isNew: true)
     try await auth.confirmPasswordReset(withCode: code, newPassword: password)
-    options.answer(
+    options.confirm(
       "\(owner) has a new password; hearth sign-in uses it",
       json: .object(("email", .string(owner)))
     )

@@ -45,7 +45,7 @@ struct Backup: ParsableCommand {
     }
     try file.finish()
     progress.finish()
-    options.answer(
+    options.confirm(
       "\(path): everything up to commit \(check.revision), checked",
       json: .object(
         ("file", .string(path)),
@@ -132,7 +132,7 @@ struct Restore: ParsableCommand {
     progress.finish()
     let replaced = restored.replaced.map { [JSONMember("replaced", .string($0))] } ?? []
     let kept = restored.replaced.map { "; the previous files are in \($0)" } ?? ""
-    options.answer(
+    options.confirm(
       "\(choice.name): everything up to commit \(restored.check.revision)\(kept)",
       json: .object(
         [

@@ -31,7 +31,7 @@ struct Users: AsyncParsableCommand {
     /// Prints what was done to an account.
     func confirm(_ account: JSONValue, what: String) {
       let name = account["email"]?.string ?? account["localId"]?.string ?? ""
-      common.answer("\(name): \(what)", json: account)
+      common.confirm("\(name): \(what)", json: account)
     }
   }
 }
@@ -191,7 +191,7 @@ extension Users {
         members: ["requestType": .string("PASSWORD_RESET"), "email": email]
       )
       let code = answer["oobCode"] ?? .null
-      options.common.answer(
+      options.common.confirm(
         code.string ?? "",
         json: .object(("email", email), ("oobCode", code))
       )
@@ -210,7 +210,7 @@ extension Users {
     func run() async throws {
       let answer = try await options.door().rotateKey()
       let key = answer["keyId"]?.string ?? ""
-      options.common.answer("key \(key) signs from now on", json: answer)
+      options.common.confirm("key \(key) signs from now on", json: answer)
     }
   }
 }
