@@ -11,6 +11,7 @@ struct ScriptPlayerTests {
     var terminal: ScriptTerminal? = ScriptTerminal()
     var wasLeft = false
     let isIdle = true
+    var commandFailure: String?
     var looks: [Int64] = []
     var passed: [Int64] = []
     /// For each look at another user's act or at data, whether it was the first.
@@ -130,6 +131,22 @@ struct ScriptPlayerTests {
     #expect(await player.next() == nil)
     #expect(world.firstLooks == [true, false, false, true])
     #expect(player.failure?.description == "line 2: bob was refused: permission denied")
+  }
+
+  @Test("A command that failed is a failed step, and one that ends the app is done")
+  func commands() async throws {
+    let (player, world) = try player(":theme light\n:quit\nterminal bob\n:stra")
+    for _ in 0..<2 { #expect(await player.next() == [.woken]) }
+    world.terminal = nil
+    world.wasLeft = true
+    #expect(await player.next() == [.woken])
+    #expect(world.changes == [.terminal("bob", user: nil)])
+    world.terminal = ScriptTerminal()
+    #expect(await player.next() == [.woken])
+    world.commandFailure = "There is no command \"stra\"."
+    #expect(await player.next() == nil)
+    #expect(player.playedSteps == 3)
+    #expect(player.failure?.description == "line 4: There is no command \"stra\".")
   }
 
   @Test("A clock moves by seconds, minutes, hours or days, without a pause for a spectator")

@@ -63,6 +63,24 @@ extension EndToEnd {
     }
 
     @Test(
+      "A command that fails is a failed step, also where the same failure was told before",
+      arguments: [
+        "stra", "dump-screen", "dump-screen /nope/x", "dump-screen /dev/full",
+        "save-messages /nope/x", "report x", "theme nope", "quit now", "pipe true",
+      ]
+    )
+    func failedCommand(command: String) throws {
+      let sandbox = try Sandbox()
+      let posting = "as bob post A post | Text\nwait-for A post\n"
+      let typing = "key :\ntype \(command)\nkey Enter\n"
+      let outcome = try run(posting + typing + ":\(command)\n:quit\n", in: sandbox)
+      #expect(outcome.status == 1, "\(outcome.output)")
+      #expect(outcome.errors.contains("line 6: "), "\(outcome.errors)")
+      let quit = try run("wait-for No posts yet\n:net off\n:quit\n", in: sandbox)
+      #expect(quit.output.hasSuffix("passed, 3 steps, 1 of them a check\n"), "\(quit.output)")
+    }
+
+    @Test(
       "A name that no user can have is refused before the script begins",
       arguments: ["terminal ", "terminal window of ", "as "]
     )

@@ -198,7 +198,7 @@ extension ManualPages {
       "cut the way from the terminal in use to the server; slow network N delays everything by N "
         + "milliseconds in each direction, and mend network ends both"
     ),
-    (":COMMAND", "do what a command says: see hearth-keys(7)"),
+    (":COMMAND", "do what a command says: see hearth-keys(7); fail if it cannot"),
     (":wait-idle", "wait until everything is acknowledged and all that is shown has come"),
     (":dump-screen FILE", "write what the screen shows to a file"),
   ]

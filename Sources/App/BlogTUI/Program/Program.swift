@@ -11,6 +11,8 @@ package final class Program<Terminal: TerminalDevice> {
   package private(set) var model: Model
   /// The number of writes that the blog has not acknowledged or refused yet.
   package private(set) var unanswered = 0
+  /// Why the last ``Event/command(_:)`` failed; nil if it did not.
+  package private(set) var commandFailure: String?
 
   private let terminal: Terminal
   private let repository: any BlogRepository
@@ -143,6 +145,7 @@ package final class Program<Terminal: TerminalDevice> {
     record(.event(event))
     if case .blog(.succeeded) = event { unanswered = max(0, unanswered - 1) }
     if case .blog(.failed) = event { unanswered = max(0, unanswered - 1) }
+    let failures = model.session.messages.failureCount
     for effect in update(&model, with: event) {
       if effect.canWait {
         waiting.append(effect)
@@ -152,6 +155,10 @@ package final class Program<Terminal: TerminalDevice> {
         perform(effect)
       }
     }
+    let hasFailed = model.session.messages.failureCount > failures
+    let failure = hasFailed ? model.session.message?.text.string : nil
+    if case .command = event { commandFailure = failure }
+    if case .commandEnded = event { commandFailure = failure ?? commandFailure }
   }
 
   private func record(_ entry: RecordingEntry) {

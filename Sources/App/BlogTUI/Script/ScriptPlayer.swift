@@ -39,6 +39,10 @@ package final class ScriptPlayer {
   package func next() async -> [TerminalEvent]? {
     if !keys.isEmpty, world.terminal == nil { keys = [] }
     if let key = keys.popFirst() { return world.look(pace) ? [.key(key)] : nil }
+    if let line = lines.first, case .command = line.step, isWaiting {
+      if let reason = world.commandFailure { return fail(line, because: reason) }
+      _ = advance()
+    }
     guard let line = lines.first, world.look(0) else { return nil }
     switch line.step {
     case .keys, .command, .size, .waitFor, .waitIdle, .expect, .refuse:
@@ -71,7 +75,11 @@ package final class ScriptPlayer {
   private func play(_ line: Script.Line, at terminal: ScriptTerminal) -> [TerminalEvent]? {
     switch line.step {
     case .keys(let typed): keys = typed[...]
-    case .command(let text): world.send(.command(text))
+    case .command(let text):
+      world.send(.command(text))
+      // Whether it has failed is known after the app's turn.
+      isWaiting = true
+      return [.woken]
     case .size(let size):
       terminal.size = size
       return advance([.key(.resize(size))])
@@ -134,6 +142,8 @@ package protocol ScriptWorld: AnyObject {
   var wasLeft: Bool { get }
   /// Whether nothing is in progress at the terminal in use.
   var isIdle: Bool { get }
+  /// Why the last command at the terminal in use failed; nil if it did not.
+  var commandFailure: String? { get }
 
   /// Waits for something to happen, but only for a short time.
   func wait()

@@ -62,6 +62,8 @@ package struct MessageLog: Hashable, Sendable {
   package private(set) var entries: [Entry] = []
   /// The message that is shown until the next key.
   package private(set) var current: Message?
+  /// How many failures there have been, each time that it was told.
+  private(set) var failureCount = 0
 
   /// Shows a message, or none.
   mutating func show(_ message: Message?, at time: Int64) {
@@ -71,6 +73,7 @@ package struct MessageLog: Hashable, Sendable {
 
   /// Logs a message without showing it.
   mutating func add(_ message: Message, at time: Int64) {
+    if message.kind == .failure { failureCount += 1 }
     if entries.last?.message == message, entries.last?.time == time { return }
     entries.append(Entry(time: time, message: message))
     if entries.count > Self.limit { entries.removeFirst(entries.count - Self.limit) }
