@@ -164,6 +164,25 @@ struct OptionUseTests {
     }
   }
 
+  @Test(
+    "An option of the screen without a use beside others is rejected",
+    arguments: [
+      ["--plain", "--record", "F"], ["--script", "S", "--plain"], ["--script", "S", "--user", "x"],
+      ["--script", "S", "--database", "http://127.0.0.1:1?ns=x"], ["--script", "S", "--log", "F"],
+      ["open", "--script=S", "--data-dir=D"], ["--script", "S", "--ephemeral"],
+      ["--script", "S", "--print-config"], ["--pace", "0"], ["--script", "S", "--pace=0"],
+      ["--record-limit", "5"],
+    ]
+  )
+  func screen(words: [String]) throws {
+    let error = #expect(throws: CommandFailure.self) {
+      try OptionUse.check(words, of: Hearth.self)
+    }
+    #expect(error?.status == .usage && error?.description.hasPrefix("--") == true)
+    let used = ["--script", "S", "--show", "--pace", "0", "--record", "F", "--record-limit", "5"]
+    try OptionUse.check(used + ["--theme", "light", "--config", "C"], of: Hearth.self)
+  }
+
   @Test("An accepted option changes what a command does")
   func used() throws {
     let sandbox = try Sandbox()

@@ -13,6 +13,12 @@ package enum OptionUse {
   private static let signing: Set<String> = ["user", "socket", "ephemeral", "timeout"]
   private static let place: Set<String> = ["data-dir", "socket", "ephemeral"]
 
+  /// What a script does not use: it plays on a blog of its own.
+  private static let unusedInScript = person.union(elsewhere).union(place).union([
+    "plain", "stars", "log", "log-level", "log-format", "log-size", "database-name", "list-themes",
+    "print-config", "debug-info",
+  ])
+
   /// The options without a use, by the name of the command.
   ///
   /// A test ensures that every command with common options is listed.
@@ -88,6 +94,7 @@ package enum OptionUse {
     with given: Set<String>,
     in command: String
   ) -> String? {
+    if command == "open", let reason = screenConflict(of: option, with: given) { return reason }
     let isElsewhere = !elsewhere.isDisjoint(with: given)
     switch option {
     case "account" where given.contains("user"): return "and --user both say who you are"
@@ -110,6 +117,20 @@ package enum OptionUse {
         || option == "timeout" && !command.hasPrefix("databases ")
     else { return nil }
     return "has no use beside --store"
+  }
+
+  /// Why an option of the screen has no use beside others, or without them; nil if it has one.
+  private static func screenConflict(of option: String, with given: Set<String>) -> String? {
+    if given.contains("script"), unusedInScript.contains(option) {
+      return "has no use beside --script, which plays on a blog of its own"
+    }
+    switch option {
+    case "record" where given.contains("plain"):
+      return "has no use beside --plain: only screens are recorded"
+    case "record-limit" where !given.contains("record"): return "is for --record FILE"
+    case "pace" where !given.contains("show"): return "is for --script FILE --show"
+    case _: return nil
+    }
   }
 
   /// The full name of the command that the words name.
