@@ -133,6 +133,14 @@ extension EndToEnd {
       #expect(try String(contentsOfFile: file, encoding: .utf8) == content)
     }
 
+    @Test("An empty path does not mean the working directory")
+    func emptyPath() throws {
+      let sandbox = try Sandbox()
+      let outcome = try sandbox.hearth("set", "/x", "1", "--data-dir", "")
+      expect(outcome, status: 2, says: "the path after --data-dir is empty")
+      expect(try sandbox.hearth("migrate", "", ""), status: 2, says: "a path is empty")
+    }
+
     @Test("An unwritable data directory is named")
     func unwritable() throws {
       let sandbox = try Sandbox()

@@ -183,6 +183,27 @@ struct OptionUseTests {
     try OptionUse.check(used + ["--theme", "light", "--config", "C"], of: Hearth.self)
   }
 
+  @Test("An empty path is rejected, but no other empty word")
+  func emptyPaths() throws {
+    for words in [
+      ["--data-dir", ""], ["--socket="], ["--script", ""], ["post", "--title", "T", "--data-dir="],
+      ["serve", "--log-mark", ""], ["replay", "x", "--cast", ""], ["migrate", "", "x"],
+      ["migrate", "x", ""], ["backup", ""], ["import", "--replace", ""], ["rules", "set", ""],
+      ["users", "list", "--data-dir", ""], ["swarm", "--report", ""], ["swarm", "--directory="],
+    ] {
+      let error = #expect(throws: CommandFailure.self, "\(words)") {
+        try OptionUse.check(words, of: Hearth.self)
+      }
+      #expect(error?.status == .usage && error?.description.contains("empty") == true, "\(words)")
+    }
+    for words in [
+      ["post", "--title", "", "--body", ""], ["get", ""], ["follow", ""], ["list", "--user="],
+      ["restore", "copy", "--ns", ""], ["fsck", "a="],
+    ] {
+      try OptionUse.check(words, of: Hearth.self)
+    }
+  }
+
   @Test("An accepted option changes what a command does")
   func used() throws {
     let sandbox = try Sandbox()

@@ -70,7 +70,8 @@ package enum OptionUse {
     _ words: [String],
     of program: any ParsableCommand.Type
   ) throws(CommandFailure) {
-    let name = command(in: words, of: program)
+    let (type, name) = command(in: words, of: program)
+    try requirePaths(in: words, of: type)
     let given = words.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
       .map { String($0.dropFirst(2).prefix { $0 != "=" }) }
     guard let unused = unused[name] else { return }
@@ -133,8 +134,48 @@ package enum OptionUse {
     }
   }
 
-  /// The full name of the command that the words name.
-  private static func command(in words: [String], of program: any ParsableCommand.Type) -> String {
+  /// What the values are called that are paths, although no shell completes them.
+  private static let pathNames: Set<String> = ["file", "out.cast", "source", "target"]
+
+  /// Ensures that no path is empty: that would mean the working directory, but comes of a variable of
+  /// the shell that is not set.
+  private static func requirePaths(
+    in words: [String],
+    of command: any ParsableCommand.Type
+  ) throws(CommandFailure) {
+    guard words.contains(where: { $0.isEmpty || $0.hasSuffix("=") }),
+      let json = try? JSONParser.parse(Array(command._dumpHelp().utf8))
+    else { return }
+    let arguments = json["command"]?["arguments"]?.elements ?? []
+    let paths = arguments.filter { argument in
+      let completion = argument["completionKind"]
+      return completion?["file"] != nil || completion?["directory"] != nil
+        || pathNames.contains(argument["valueName"]?.string ?? "")
+    }
+    func options(_ arguments: [JSONValue]) -> Set<String> {
+      let names = arguments.filter { $0["kind"]?.string == "option" }
+        .flatMap { $0["names"]?.elements ?? [] }
+      return Set(names.compactMap { $0["name"]?.string }.map { "--\($0)" })
+    }
+    let (all, pathOptions) = (options(arguments), options(paths))
+    let takesPath = paths.contains { $0["kind"]?.string == "positional" }
+    for (before, word) in zip([""] + words, words) {
+      let option = word.isEmpty ? before : String(word.dropLast())
+      guard word.isEmpty || word.hasSuffix("=") else { continue }
+      if pathOptions.contains(option) {
+        throw CommandFailure(.usage, "the path after \(option) is empty")
+      }
+      if word.isEmpty, takesPath, !all.contains(before) {
+        throw CommandFailure(.usage, "a path is empty")
+      }
+    }
+  }
+
+  /// The command that the words name, and its full name.
+  private static func command(
+    in words: [String],
+    of program: any ParsableCommand.Type
+  ) -> (type: any ParsableCommand.Type, name: String) {
     var (type, names) = (program, [String]())
     for word in words {
       guard let inner = type.configuration.subcommands.first(where: { $0._commandName == word })
@@ -142,7 +183,10 @@ package enum OptionUse {
       type = inner
       names.append(word)
     }
-    if let inner = type.configuration.defaultSubcommand { names.append(inner._commandName) }
-    return names.joined(separator: " ")
+    if let inner = type.configuration.defaultSubcommand {
+      type = inner
+      names.append(inner._commandName)
+    }
+    return (type, names.joined(separator: " "))
   }
 }

@@ -22,7 +22,7 @@ package struct ProgramPaths: Sendable {
   ///   - socket: The value of `--socket`, if given.
   ///   - isEphemeral: Whether the server is to store nothing.
   ///   - environment: The environment variables of the process.
-  /// - Throws: ``CommandFailure`` when there is no home directory.
+  /// - Throws: ``CommandFailure`` when there is no home directory, or a path is empty.
   package init(
     dataDirectory: String?,
     socket: String?,
@@ -30,6 +30,7 @@ package struct ProgramPaths: Sendable {
     environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(CommandFailure) {
     self.isEphemeral = isEphemeral
+    if [dataDirectory, socket].contains("") { throw CommandFailure(.usage, "a path is empty") }
     func directory(_ variable: String, orElse fallback: String) throws(CommandFailure) -> String {
       if let path = Self.directory(variable, orElse: fallback, environment) { return path }
       throw CommandFailure(
