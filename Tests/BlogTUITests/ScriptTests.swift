@@ -29,6 +29,19 @@ struct ScriptTests {
     #expect(script.lines[9].step == .waitIdle)
   }
 
+  @Test("A byte order mark and the line ends of Windows are skipped")
+  func otherSystems() throws {
+    let script = try Script("\u{FEFF}type a\r\n\r\nexpect b\r\n")
+    #expect(script.lines.map(\.step) == [.keys([.character("a")]), .expect("b")])
+    #expect(script.lines.map(\.number) == [1, 3])
+  }
+
+  @Test("A step without its text says so", arguments: ["wait-for", "expect", "refuse "])
+  func withoutText(line: String) {
+    let failure = #expect(throws: Script.Failure.self) { try Script(line) }
+    #expect(failure?.reason.hasSuffix("needs a text") == true)
+  }
+
   @Test(
     "An invalid step is rejected",
     arguments: [

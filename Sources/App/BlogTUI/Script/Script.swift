@@ -63,15 +63,20 @@ package struct Script: Hashable, Sendable {
   /// - Throws: ``Failure`` for the first invalid line.
   package init(_ text: String) throws(Failure) {
     var lines: [Line] = []
-    let all = text.split(separator: "\n", omittingEmptySubsequences: false)
-    for (index, raw) in all.enumerated() {
-      let line = raw.hasSuffix("\r") ? raw.dropLast() : raw
+    for (index, line) in Self.split(text).enumerated() {
       guard let first = line.first(where: { $0 != " " }), first != "#" else { continue }
       let text = String(line.drop { $0 == " " })
       let step = try Self.step(text, number: index + 1)
       lines.append(Line(number: index + 1, step: step, text: text))
     }
     self.lines = lines
+  }
+
+  /// The lines of a file, which may begin with a byte order mark and have the line ends of Windows.
+  package static func split(_ text: String) -> [Substring] {
+    let start = text.unicodeScalars.first == "\u{FEFF}" ? 1 : 0
+    return Substring(text.unicodeScalars.dropFirst(start))
+      .split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
   }
 
   private static func step(_ line: String, number: Int) throws(Failure) -> Step {
@@ -124,6 +129,8 @@ package struct Script: Hashable, Sendable {
     case "wait-for" where !rest.isEmpty: return .waitFor(rest)
     case "expect" where !rest.isEmpty: return .expect(rest)
     case "refuse" where !rest.isEmpty: return .refuse(rest)
+    case "wait-for", "expect", "refuse":
+      throw Failure(line: number, reason: "\"\(parts[0])\" needs a text")
     case "as":
       let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
       guard words.count == 2, let act = Act(words[1]) else {

@@ -87,7 +87,7 @@ struct ScriptRun {
   ) -> String {
     var rows = screen?.text().split(separator: "\n", omittingEmptySubsequences: false) ?? []
     while rows.last?.isEmpty == true { rows.removeLast() }
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let lines = Script.split(text)
     let index = failure.line - 1
     let step = lines.indices.contains(index) ? SafeText(untrusted: String(lines[index])).string : ""
     return rows.map { "  | \($0)\n" }.joined() + "\(failure.line): \(step)\n"
