@@ -28,6 +28,15 @@ extension EndToEnd {
         status: 3,
         says: "there is no post nope"
       )
+      for (command, id) in [("follow", ""), ("block", "a/b"), ("unmute", "a.b"), ("mute", "x")] {
+        expect(
+          try sandbox.hearth(command, id),
+          status: 3,
+          says: "nobody has the identifier \"\(id)\""
+        )
+      }
+      let post = try sandbox.post("T")
+      expect(try sandbox.hearth("delete", post, "a.b"), status: 3, says: "no comment a.b")
       expect(try sandbox.hearth("show", "a.b"), status: 3, says: "there is no post a.b")
       expect(try sandbox.hearth("show", "a\u{1}b"), status: 3, says: "there is no post")
     }

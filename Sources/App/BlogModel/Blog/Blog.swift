@@ -278,7 +278,8 @@ package struct Blog: Sendable {
   /// - Throws: ``BlogError/commentNotFound(_:)``, or `DatabaseError` when the database cannot be
   ///   read.
   package func comment(_ comment: String, on id: PostID) async throws -> Comment {
-    let place = try paths.comments(on: checked(id)).child(of: ChildKey(checked(comment)))
+    let key = try ChildKey(checked(comment, or: BlogError.commentNotFound))
+    let place = try paths.comments(on: checked(id)).child(of: key)
     guard let found = Comment(try await place.getData()) else {
       throw BlogError.commentNotFound(comment)
     }
@@ -338,7 +339,7 @@ package struct Blog: Sendable {
     case .bookmark(let id, let isMarked):
       _ = isMarked ? try await post(id).id : try checked(id)
     case .follow(let uid, let isAdded), .mute(let uid, let isAdded), .block(let uid, let isAdded):
-      let person = try paths.user(checked(uid))
+      let person = try paths.user(checked(uid, or: BlogError.unknownPerson))
       if isAdded, !(try await person.getData().exists()) { throw BlogError.unknownPerson(uid) }
     }
     return subject
@@ -618,8 +619,11 @@ package struct Blog: Sendable {
   }
 
   /// Returns a key if it is legal; nothing can exist under an illegal one.
-  private func checked(_ id: String) throws(BlogError) -> String {
-    guard BlogPaths.isKey(id) else { throw BlogError.notFound(id) }
+  private func checked(
+    _ id: String,
+    or missing: (String) -> BlogError = BlogError.notFound
+  ) throws(BlogError) -> String {
+    guard BlogPaths.isKey(id) else { throw missing(id) }
     return id
   }
 }

@@ -23,7 +23,7 @@ package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
     case .notMine(let what, let owner): "\(what) was written by \(owner); only they can change it"
     case .invalidText(let sentence): sentence
     case .unknownPerson(let uid):
-      "nobody has the identifier \(uid); \"hearth list --json\" shows those of authors"
+      "nobody has the identifier \"\(uid)\"; \"hearth list --json\" shows those of authors"
     case .unreadable(let reason): reason
     case .conflict(let id):
       "post \(id) was changed by others too often in the meantime; try again in a moment"
