@@ -301,6 +301,7 @@ extension EndToEnd {
         (["--servers", "3", "--database", "http://127.0.0.1:1?ns=x"], "--servers"),
         (["--servers", "3", "--faults", "disk-full"], "one server only"),
         (["--faults", "freeze"], "--servers"), (["--faults", "kill,postgres"], "--servers"),
+        (["--report", "/nope/x"], "/nope/x cannot be written"), (["--report", "/"], "directory"),
       ]
     )
     func refused(arguments: [String], reason: String) throws {

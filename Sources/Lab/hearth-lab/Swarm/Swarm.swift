@@ -17,6 +17,7 @@ struct Swarm: AsyncParsableCommand {
 
   func run() async throws {
     if arguments.injectBug == "list" { return listBugs() }
+    if let report = arguments.report { try Self.requireWritable(report) }
     var settings = try swarmSettings()
     let bug = try bug()
     let target: SwarmRun.Target
@@ -267,6 +268,17 @@ struct Swarm: AsyncParsableCommand {
       case .sample, .naive: "quickstart.json"
       }
     return try SharedFiles.rules(arguments.rules, orElse: name)
+  }
+
+  /// Ensures before the storm that the report can be written after it.
+  private static func requireWritable(_ path: String) throws(CommandFailure) {
+    let directory = (path as NSString).deletingLastPathComponent
+    var status = stat()
+    let isDirectory = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    let folder = (directory.isEmpty ? "." : directory) + "/."
+    guard isDirectory || access(folder, W_OK | X_OK) != 0 else { return }
+    let reason = String(cString: strerror(isDirectory ? EISDIR : errno))
+    throw CommandFailure(.usage, "\(path) cannot be written: \(reason)")
   }
 
   /// Writes the report in the format that the file name implies.
