@@ -315,6 +315,21 @@ extension EndToEnd {
       #expect(try sandbox.hearth("get", "/x").output == "1\n")
     }
 
+    @Test("A copied record of a server does not lead to the server of the original")
+    func copiedRecord() throws {
+      let sandbox = try Sandbox()
+      #expect(try sandbox.hearth("set", "/x", "1").status == 0)
+      let copy = sandbox.directory + "/copy"
+      mkdir(copy, 0o700)
+      try FileManager.default.copyItem(
+        atPath: sandbox.directory + "/data/hearth/server",
+        toPath: copy + "/server"
+      )
+      #expect(try sandbox.hearth("get", "/x", "--data-dir", copy).output == "null\n")
+      #expect(try sandbox.hearth("stop", "--data-dir", copy).status == 0)
+      #expect(try sandbox.hearth("get", "/x").output == "1\n")
+    }
+
     @Test("A shell with another environment finds the same server")
     func otherEnvironment() throws {
       let sandbox = try Sandbox()

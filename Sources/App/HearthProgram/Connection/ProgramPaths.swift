@@ -177,7 +177,11 @@ struct RefusedRequests: Sendable {
 enum ServerRecord {
   /// Records the socket of the server in this process.
   static func write(socket: String, in directory: String) {
-    let json = JSONValue.object(("pid", .integer(Int64(getpid()))), ("socket", .string(socket)))
+    let json = JSONValue.object(
+      ("pid", .integer(Int64(getpid()))),
+      ("socket", .string(socket)),
+      ("inode", .integer(inode(of: directory)))
+    )
     try? PrivateFile.replace(path(directory), with: Array(json.text.utf8), isDurable: false)
   }
 
@@ -191,6 +195,7 @@ enum ServerRecord {
     guard let data = FileManager.default.contents(atPath: path(directory)),
       let json = try? JSONParser.parse(Array(data)),
       let socket = json["socket"]?.string, let process = json["pid"]?.integer,
+      json["inode"]?.integer == inode(of: directory),
       UnixSocketProbe.look(at: socket) == .process(pid_t(truncatingIfNeeded: process))
     else { return nil }
     return socket
@@ -206,4 +211,10 @@ enum ServerRecord {
   }
 
   private static func path(_ directory: String) -> String { "\(directory)/server" }
+
+  /// The number by which a directory differs from its copies, which have the same record.
+  private static func inode(of directory: String) -> Int64 {
+    var status = stat()
+    return stat(directory, &status) == 0 ? Int64(truncatingIfNeeded: status.st_ino) : 0
+  }
 }
