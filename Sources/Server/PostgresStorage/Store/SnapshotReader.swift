@@ -316,7 +316,7 @@ extension SnapshotReader {
     do {
       try body(&check)
     } catch let error as DamagedData {
-      check.add(StoreError(error, at: origin).description)
+      check.add("\(origin): \(error.description)")
     }
   }
 }
