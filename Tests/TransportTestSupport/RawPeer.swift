@@ -29,12 +29,13 @@ package enum RawPeer {
     }
   }
 
-  /// Sends a text and returns everything that arrives until the other end closes.
+  /// Sends a text and waits until the other end closes.
   ///
   /// - Parameters:
   ///   - address: Where to send it.
   ///   - request: The text.
   ///   - isAll: Whether this side of the connection ends with it.
+  /// - Returns: Everything that arrived.
   /// - Throws: An error when nothing listens at the address, or when the end does not come in time.
   package static func exchange(
     _ address: ListenAddress,
