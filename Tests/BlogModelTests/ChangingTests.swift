@@ -29,6 +29,22 @@ struct ChangingTests {
     }
   }
 
+  @Test("The title changed on one terminal and the text on another both stay")
+  func editOfParts() async throws {
+    let server = try await BlogServer()
+    let first = try server.screen("alice")
+    let second = try server.screen("alice")
+    let id = first.blog.post(title: "t", body: "b #tea")
+    second.blog.request(.follow(.recent))
+    try await second.wait("the post") { $0.posts(.recent)?.count == 1 }
+    first.blog.perform(.edit(id, title: "new"))
+    second.blog.perform(.edit(id, body: "text"))
+    try await second.wait("both changes") {
+      $0.posts(.recent)?.first.map { $0.title == "new" && $0.body == "text" } == true
+    }
+    #expect(try await server.check().faults == [])
+  }
+
   @Test("Editing a post that another terminal deleted leaves no data, even without rules")
   func editOfDeleted() async throws {
     let server = try await BlogServer()

@@ -23,7 +23,8 @@ import Testing
 /// The effects stand behind what causes them, in order: `> q => close p11 ; quit`. An `…` stands
 /// for any others; `!=> quit` says that there is no such effect. A post is `p11` of the fixture,
 /// `n1...90`, or anything like `p13@alice*3=Title|Text`; a comment is `f1` of the fixture, `c1...9`,
-/// or `c3<c1@alice=Text`. `{long}` and `{markup}` are texts, and `{{ab*3}}` is ababab.
+/// or `c3<c1@alice=Text`. `{long}` and `{markup}` are texts, and `{{ab*3}}` is ababab. The title stays
+/// in `edit p11 - "Text"`.
 struct Scene: Sendable, CustomTestStringConvertible {
   struct Line: Sendable {
     let number: Int

@@ -178,7 +178,8 @@ extension ArraySlice<String> {
       guard let answered = find(comment) else { throw SceneMistake("there is no \(comment)") }
       return .comment(post, commentID: id, text: text, answering: answered)
     case "edit":
-      return .edit(try take("a post"), title: try take("a title"), body: try take("a text"))
+      let (post, title, body) = (try take("a post"), try take("a title"), try take("a text"))
+      return .edit(post, title: title == "-" ? nil : title, body: body == "-" ? nil : body)
     case "edit-comment":
       let (post, comment) = (try take("a post"), try take("a comment"))
       return .editComment(post, commentID: comment, text: try take("a text"))

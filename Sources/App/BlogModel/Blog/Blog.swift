@@ -503,27 +503,28 @@ package struct Blog: Sendable {
     }
   }
 
-  /// Changes a post that is known to be the user's; concurrent stars are left alone.
+  /// Changes the given parts of a post that is known to be the user's; all else is left alone.
   ///
   /// A post that was deleted before the change arrived stays deleted and is reported as not found.
   /// If the old post is known, the traces of tags and mentions that it no longer contains are
   /// removed.
   private func rewrite(
     post id: PostID,
-    title: String,
-    body: String,
+    title: String?,
+    body: String?,
     before old: Post? = nil,
     completion: @escaping Completion
   ) {
     guard Self.accepts(BlogBounds.problem(title: title, body: body), or: completion) else { return }
     let checked = whole(or: BlogError.notFound(id), completion)
-    let values: [String: Any] = [
-      "posts/\(id)/title": title,
-      "posts/\(id)/body": body,
-      "user-posts/\(me.uid)/\(id)/title": title,
-      "user-posts/\(me.uid)/\(id)/body": body,
-    ]
-    let new = Post(id: id, uid: me.uid, author: me.name, title: title, body: body)
+    var values: [String: Any] = [:]
+    for place in ["posts/\(id)", "user-posts/\(me.uid)/\(id)"] {
+      values["\(place)/title"] = title
+      values["\(place)/body"] = body
+    }
+    var new = old ?? Post(id: id, uid: me.uid, author: me.name, title: "", body: "")
+    new.title = title ?? new.title
+    new.body = body ?? new.body
     let before = old.map(BlogTrace.all) ?? []
     update(values, leading: BlogTrace.all(of: new), without: before) { [fragments] error in
       if let error { return completion(error) }

@@ -10,8 +10,8 @@ package enum BlogAction: Sendable, Hashable, Codable {
   case comment(PostID, commentID: String? = nil, text: String, answering: Comment? = nil)
   /// Starring (true) or unstarring (false) a post: an intent, harmless when repeated.
   case star(PostID, Bool)
-  /// Changing one of the user's posts in both copies.
-  case edit(PostID, title: String, body: String)
+  /// Changing one of the user's posts in both copies; what is nil stays as it is.
+  case edit(PostID, title: String? = nil, body: String? = nil)
   /// Changing one of the user's comments; people it mentions for the first time are notified.
   case editComment(PostID, commentID: String, text: String)
   /// Deleting one of the user's posts with its comments.
@@ -81,7 +81,7 @@ extension BlogAction {
     case .star(let post, false):
       Facts(name: "removing the star", post: post, refusal: ("The star was not removed", "star"))
     case .edit(let post, let title, _):
-      Facts(name: "the change of \(title)", post: post)
+      Facts(name: "the change of \(title ?? "the post")", post: post)
     case .editComment(let post, let comment, _):
       Facts(
         name: "the change of the comment",

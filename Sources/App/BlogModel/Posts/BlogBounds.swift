@@ -40,16 +40,16 @@ package enum BlogBounds {
 
   // MARK: Before a text is written
 
-  /// What is wrong with a post; nil if it can be written.
-  package static func problem(title: String, body: String) -> Problem? {
-    if title.isBlank || body.isBlank {
+  /// What is wrong with a post, or with the parts of one that change; nil if it can be written.
+  package static func problem(title: String?, body: String?) -> Problem? {
+    if title?.isBlank == true || body?.isBlank == true {
       return Problem(
-        field: title.isBlank ? .title : .body,
+        field: title?.isBlank == true ? .title : .body,
         description: "Neither title nor body can be empty."
       )
     }
-    return problem(titleCount: title.utf16.count, bodyCount: body.utf16.count)
-      ?? control(in: title, .title) ?? control(in: body, .body)
+    return problem(titleCount: title?.utf16.count ?? 0, bodyCount: body?.utf16.count ?? 0)
+      ?? title.flatMap { control(in: $0, .title) } ?? body.flatMap { control(in: $0, .body) }
   }
 
   /// What is wrong with a post of these lengths; nil if they are allowed.

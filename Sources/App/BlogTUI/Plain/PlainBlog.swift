@@ -264,7 +264,12 @@ package struct PlainBlog: Sendable {
       if let problem = BlogBounds.problem(title: title, body: body) {
         return Answer(lines: ["Not posted: \(problem.description)"])
       }
-      if let edited { return Answer(effects: [.write(.edit(edited.id, title: title, body: body))]) }
+      if let edited {
+        let title = title == edited.title ? nil : title
+        let body = body == edited.body ? nil : body
+        guard title != nil || body != nil else { return Answer(lines: ["Nothing changed."]) }
+        return Answer(effects: [.write(.edit(edited.id, title: title, body: body))])
+      }
       return Answer(effects: [.write(.post(title: title, body: body))])
     }
   }

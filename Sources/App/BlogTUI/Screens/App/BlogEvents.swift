@@ -114,7 +114,9 @@ extension Model {
     case .comment(let id, _, let text, let answered):
       restore(CommentDraft(text, answering: answered), on: id, why: why)
     case .edit(let id, let title, let body):
-      restore(Draft(title: title, body: body, editing: original(of: id)), reason: reason)
+      let post = original(of: id)
+      let draft = Draft(title: title ?? post.title, body: body ?? post.body, editing: post)
+      restore(draft, reason: reason)
     case .editComment(let id, let comment, let text):
       let original = original(of: comment, on: id)
       restore(CommentDraft(text, editing: original), on: id, why: why)
@@ -134,8 +136,8 @@ extension Model {
     let me = session.me
     var post = knownPost(id) ?? Post(id: id, uid: me.uid, author: me.name, title: "", body: "")
     for case .written(.edit(id, let title, let body), _) in session.writing.undoable {
-      post.title = title
-      post.body = body
+      post.title = title ?? post.title
+      post.body = body ?? post.body
     }
     return post
   }

@@ -210,24 +210,27 @@ extension Model {
     relayout()
   }
 
-  /// Sends the changed post.
-  mutating func sendEdit(of post: Post, title: String, body: String) -> [Effect] {
-    // The form sanitises some characters; text that was not edited keeps its original
-    // characters.
+  /// Sends the changed fields of a post.
+  mutating func sendEdit(of post: Post, _ form: Composer) -> [Effect] {
+    // The form sanitises some characters, so fields are compared as it shows them.
     let shown = Composer(editing: post)
-    let title = title == shown.title.text ? post.title : title
-    let body = body == shown.body.text ? post.body : body
-    guard title != post.title || body != post.body else {
+    let title = form.title.text == shown.title.text ? nil : form.title.text
+    let body = form.body.text == shown.body.text ? nil : form.body.text
+    guard title != nil || body != nil else {
       session.message = .note("Nothing changed")
       return []
     }
     guard isPresent(post.id) else {
-      session.writing.unsent.keep(Draft(title: title, body: body))
+      session.writing.unsent.keep(Draft(title: title ?? post.title, body: body ?? post.body))
       let text = "This post was deleted in the meantime. Your text is a draft; c opens it."
       session.message = .failure(text)
       return []
     }
-    let undo = BlogAction.edit(post.id, title: post.title, body: post.body)
+    let undo = BlogAction.edit(
+      post.id,
+      title: title.map { _ in post.title },
+      body: body.map { _ in post.body }
+    )
     session.writing.add(.written(undo: undo, message: "The post is restored"))
     session.message = .note("The post is changed; u undoes")
     return session.perform(.edit(post.id, title: title, body: body))

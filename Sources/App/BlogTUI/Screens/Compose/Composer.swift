@@ -189,7 +189,7 @@ extension Model {
     composer = nil
     let draft = form.draft
     if let edited = form.editing {
-      return sendEdit(of: edited, title: draft.title, body: draft.body)
+      return sendEdit(of: edited, form)
     }
     return [.write(.post(title: draft.title, body: draft.body))]
   }

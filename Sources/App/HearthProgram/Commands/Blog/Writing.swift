@@ -157,9 +157,7 @@ struct Edit: BlogCommand {
     if let comment {
       try await session.blog.perform(.editComment(post.id, commentID: comment, text: text ?? ""))
     } else {
-      let old = try await session.blog.post(post.id)
-      let (title, body) = (title ?? old.title, text ?? old.body)
-      try await session.blog.perform(.edit(post.id, title: title, body: body))
+      try await session.blog.perform(.edit(post.id, title: title, body: text))
     }
   }
 }
