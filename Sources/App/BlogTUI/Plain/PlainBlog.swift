@@ -264,12 +264,7 @@ package struct PlainBlog: Sendable {
       if let problem = BlogBounds.problem(title: title, body: body) {
         return Answer(lines: ["Not posted: \(problem.description)"])
       }
-      if let edited {
-        let title = title == edited.title ? nil : title
-        let body = body == edited.body ? nil : body
-        guard title != nil || body != nil else { return Answer(lines: ["Nothing changed."]) }
-        return Answer(effects: [.write(.edit(edited.id, title: title, body: body))])
-      }
+      if let edited { return change(edited, title: title, body: body, from: lines) }
       return Answer(effects: [.write(.post(title: title, body: body))])
     }
   }
@@ -414,6 +409,25 @@ package struct PlainBlog: Sendable {
     }
     mode = .title(editing: post)
     return Answer(lines: ["Title? It is: \(post.title)"])
+  }
+
+  /// Changes a post; what was changed elsewhere meanwhile is overwritten after another dot only.
+  private mutating func change(
+    _ edited: Post,
+    title: String,
+    body: String,
+    from lines: [String]
+  ) -> Answer {
+    let title = title == edited.title ? nil : title
+    let body = body == edited.body ? nil : body
+    guard title != nil || body != nil else { return Answer(lines: ["Nothing changed."]) }
+    let present = posts?.first { $0.id == edited.id } ?? edited
+    guard
+      present.title.isLost(to: title, knowing: [edited.title])
+        || present.body.isLost(to: body, knowing: [edited.body])
+    else { return Answer(effects: [.write(.edit(edited.id, title: title, body: body))]) }
+    mode = .body(title: title ?? present.title, editing: present, lines: lines)
+    return Answer(lines: ["The post was changed elsewhere meanwhile; another dot overwrites that."])
   }
 
   private mutating func perform(_ verb: String, on post: Post) -> Answer {

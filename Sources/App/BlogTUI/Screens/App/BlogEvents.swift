@@ -189,7 +189,7 @@ extension Model {
   }
 
   /// Logs the problem, and also shows it as a message if it does not fit into the form.
-  private mutating func explain(_ problem: String) {
+  mutating func explain(_ problem: String) {
     let failure = Message.failure(problem)
     if failure.text.width > session.composeFrame.problem.width - 2 {
       session.message = failure

@@ -193,11 +193,18 @@ extension Model {
   // MARK: Changing
 
   /// Opens the user's own post or comment for editing.
-  mutating func edit() {
-    if let comment = openPost?.selectedComment { return edit(comment) }
-    guard let post = currentPost else { return }
-    composer = Composer(editing: post)
+  mutating func edit() -> [Effect] {
+    if let comment = openPost?.selectedComment {
+      edit(comment)
+      return []
+    }
+    guard let post = currentPost else { return [] }
+    let draft = Draft(title: post.title, body: post.body, editing: post)
+    // Of a post that only a search has found, nothing else would tell that it changes.
+    if session.feed.foundOnly(post.id) != nil { return compose(draft) }
+    composer = Composer(draft)
     relayout()
+    return []
   }
 
   private mutating func edit(_ comment: Comment) {
@@ -210,12 +217,34 @@ extension Model {
     relayout()
   }
 
+  /// Keeps the form open if sending it would overwrite what was changed elsewhere meanwhile, and says
+  /// so; sending it again overwrites that.
+  mutating func holdsBack(_ form: Composer) -> Bool {
+    guard let post = form.editing, isPresent(post.id) else { return false }
+    guard let present = knownPost(post.id) else {
+      hold("The post is not here yet; send again once it is.")
+      return true
+    }
+    let (title, body) = form.changes(to: post)
+    let isTitleLost = present.title.isLost(to: title, knowing: [post.title] + form.overwrites)
+    let isBodyLost = present.body.isLost(to: body, knowing: [post.body] + form.overwrites)
+    guard isTitleLost || isBodyLost else { return false }
+    if isTitleLost { composer?.overwrites.append(present.title) }
+    if isBodyLost { composer?.overwrites.append(present.body) }
+    let what = isTitleLost ? isBodyLost ? "title and the text were" : "title was" : "text was"
+    hold("The \(what) changed elsewhere meanwhile; send again to overwrite that.")
+    return true
+  }
+
+  /// Keeps the form open, and says why.
+  private mutating func hold(_ problem: String) {
+    composer?.problem = SafeText(untrusted: problem)
+    explain(problem)
+  }
+
   /// Sends the changed fields of a post.
   mutating func sendEdit(of post: Post, _ form: Composer) -> [Effect] {
-    // The form sanitises some characters, so fields are compared as it shows them.
-    let shown = Composer(editing: post)
-    let title = form.title.text == shown.title.text ? nil : form.title.text
-    let body = form.body.text == shown.body.text ? nil : form.body.text
+    let (title, body) = form.changes(to: post)
     guard title != nil || body != nil else {
       session.message = .note("Nothing changed")
       return []
@@ -226,10 +255,11 @@ extension Model {
       session.message = .failure(text)
       return []
     }
+    let present = knownPost(post.id) ?? post
     let undo = BlogAction.edit(
       post.id,
-      title: title.map { _ in post.title },
-      body: body.map { _ in post.body }
+      title: title.map { _ in present.title },
+      body: body.map { _ in present.body }
     )
     session.writing.add(.written(undo: undo, message: "The post is restored"))
     session.message = .note("The post is changed; u undoes")
@@ -240,6 +270,14 @@ extension Model {
   private func isPresent(_ id: PostID) -> Bool {
     if let openPost, openPost.id == id { return !openPost.isGone }
     return knownPost(id) != nil
+  }
+}
+
+extension String {
+  /// Whether writing a new text in place of this one would lose what its writer does not know of.
+  func isLost(to new: String?, knowing known: [String?]) -> Bool {
+    guard let new, new != self else { return false }
+    return !known.contains(self)
   }
 }
 
@@ -256,13 +294,18 @@ extension Session {
     return writing.carryOutDeletions(until: now)
   }
 
-  /// Sends the changed comment.
-  mutating func sendEdit(of comment: Comment, on post: PostID, text: String) -> [Effect] {
+  /// Sends the changed comment, in place of its present text.
+  mutating func sendEdit(
+    of comment: Comment,
+    on post: PostID,
+    text: String,
+    replacing present: String
+  ) -> [Effect] {
     guard text != comment.text else {
       message = .note("Nothing changed")
       return []
     }
-    let undo = BlogAction.editComment(post, commentID: comment.id, text: comment.text)
+    let undo = BlogAction.editComment(post, commentID: comment.id, text: present)
     writing.add(.written(undo: undo, message: "The comment is restored"))
     message = .note("The comment is changed; u undoes")
     return perform(.editComment(post, commentID: comment.id, text: text))

@@ -21,6 +21,8 @@ package struct Composer: Equatable, Sendable {
 
   /// The post that is being edited, as it was before; nil for a new one.
   package let editing: Post?
+  /// The texts from elsewhere that the user knows of: sending the form again overwrites them.
+  var overwrites: [String] = []
   /// What was in the form when it was opened.
   private var start = Draft(title: "", body: "")
 
@@ -50,6 +52,17 @@ package struct Composer: Equatable, Sendable {
     guard let editing else { return draft.isEmpty }
     // The form leaves out what cannot be shown, in the post as well.
     return draft == Composer(editing: editing).start
+  }
+
+  /// What the form changes of a post; nil is what stays.
+  ///
+  /// The form sanitises some characters, so fields are compared as it shows them.
+  func changes(to post: Post) -> (title: String?, body: String?) {
+    let shown = Composer(editing: post)
+    return (
+      title.text == shown.title.text ? nil : title.text,
+      body.text == shown.body.text ? nil : body.text
+    )
   }
 
   /// Moves the focus to the other field.
@@ -185,7 +198,7 @@ extension Model {
   }
 
   mutating func sendPost() -> [Effect] {
-    guard composer?.findProblem() == nil, let form = composer else { return [] }
+    guard composer?.findProblem() == nil, let form = composer, !holdsBack(form) else { return [] }
     composer = nil
     let draft = form.draft
     if let edited = form.editing {

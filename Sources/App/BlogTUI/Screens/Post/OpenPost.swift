@@ -316,6 +316,9 @@ package struct OpenComments: Equatable, Sendable {
   /// The visible comment with a key.
   func comment(_ id: String) -> Comment? { rows.index(of: id).map { rows.comment(at: $0) } }
 
+  /// The text of a comment, which may be hidden; nil if it is not here.
+  func text(of id: String) -> String? { all?.first { $0.id == id }?.text }
+
   /// Whether a comment may be among those that are not here.
   func isEarlier(_ id: String) -> Bool {
     guard hasEarlier, let first = all?.first?.id else { return false }
@@ -464,6 +467,8 @@ package struct CommentLine: Equatable, Sendable {
   /// The number of lines that it takes on the screen.
   private(set) var height = 1
   private var target = Target.comment
+  /// The texts from elsewhere that the user knows of: sending the edit again overwrites them.
+  var overwrites: [String] = []
 
   /// Makes a line with a draft, or an empty one.
   init(_ draft: CommentDraft?) {
@@ -487,6 +492,7 @@ package struct CommentLine: Equatable, Sendable {
   }
 
   private mutating func aim(at draft: CommentDraft?) {
+    overwrites = []
     let answer = draft?.answered.map { Target.answer(to: $0) }
     target = draft?.editing.map { .edit(of: $0) } ?? answer ?? .comment
   }

@@ -203,13 +203,27 @@ extension Model {
   mutating func sendComment() -> [Effect] {
     guard let open = openPost else { return [] }
     let text = open.line.field.text
+    let present = open.line.editing.flatMap { open.comments.text(of: $0.id) }
+    if let edited = open.line.editing {
+      guard let present else {
+        session.message = .failure("The comment is not here yet; send again once it is.")
+        openPost?.wanted = edited.id
+        return open.comments.isEarlier(edited.id) ? [.request(.showEarlierComments(open.id))] : []
+      }
+      if present.isLost(to: text, knowing: [edited.text] + open.line.overwrites) {
+        let words = "The comment was changed elsewhere meanwhile; send again to overwrite that."
+        session.message = .failure(words)
+        openPost?.line.overwrites.append(present)
+        return []
+      }
+    }
     let next = session.writing.unsent.takeLast(on: open.id)
     openPost?.line.take(next)
     openPost?.line.isWriting = false
     relayout()
     let effects = session.reading.company.endTyping()
-    if let edited = open.line.editing {
-      return effects + session.sendEdit(of: edited, on: open.id, text: text)
+    if let edited = open.line.editing, let present {
+      return effects + session.sendEdit(of: edited, on: open.id, text: text, replacing: present)
     }
     return effects + [.write(.comment(open.id, text: text, answering: open.line.answered))]
   }
