@@ -173,6 +173,17 @@ struct ProgramTests {
     #expect(program.model.unsentComments == ["Hm"])
   }
 
+  @Test(
+    "However the program ends, pending deletions are carried out",
+    arguments: [TerminalEvent.key(.character("q")), .hangUp, .terminate(signal: 15)]
+  )
+  func deletions(end: TerminalEvent) {
+    let repository = RecordingRepository()
+    let (_, _, program) = run([[.woken], keys("jdy"), [end]], repository)
+    #expect(repository.calls.count { $0 == .write(.deletePost("p11")) } == 1)
+    #expect(program.unanswered == 1)
+  }
+
   @Test("A hung-up terminal ends the program")
   func goneTerminal() {
     #expect(run([]).ending == .hangUp)

@@ -445,6 +445,11 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     return action
   }
 
+  /// Returns once the database has all changes made so far, so that it can be closed.
+  package func flush() async {
+    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+  }
+
   /// Makes a change on the queue; its writes keep the cause that the caller has named.
   private func enqueue(_ change: @escaping @Sendable () -> Void) {
     let cause = Database.causeOfWrites

@@ -223,6 +223,8 @@ package final class Program<Terminal: TerminalDevice> {
 
   private func leave(_ ending: Ending) -> Ending {
     performWaiting()
+    // However it ends, what the screen says is being deleted is deleted.
+    for effect in model.session.writing.carryOutDeletions(until: .max) { perform(effect) }
     for feed in model.followedFeeds { repository.request(.stopFollowing(feed)) }
     if let id = model.openPostID { repository.request(.close(id)) }
     keep(isDurable: true)

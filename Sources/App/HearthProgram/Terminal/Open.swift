@@ -137,6 +137,7 @@ struct Open: AsyncParsableCommand {
         tokens: configuration.tokenProvider,
         recording: recording
       )
+    await blog.flush()
     await database.close()
     return ending
   }

@@ -156,13 +156,8 @@ extension Model {
 
   /// Leaves; asks first if something would be lost, and then leaves once nothing would be.
   mutating func quit() -> [Effect] {
-    guard hasOpenEnds else { return leaveForGood() }
+    guard hasOpenEnds else { return [.quit] }
     question = .quit
     return []
-  }
-
-  /// Leaves, and first carries out the pending deletions.
-  mutating func leaveForGood() -> [Effect] {
-    session.writing.carryOutDeletions(until: .max) + [.quit]
   }
 }

@@ -94,7 +94,7 @@ extension Model {
     question = nil
     switch answer {
     case .cancel: return []
-    case .quit: return leaveForGood()
+    case .quit: return [.quit]
     case .discard:
       if let draft = composer?.draft { session.writing.add(.discarded(draft)) }
       composer = nil
