@@ -239,6 +239,21 @@ struct PeopleTests {
     #expect(before?.isUnread(post) == false)
   }
 
+  @Test("Restoring marks leaves alone those that another terminal has made")
+  func restoredMarks() async throws {
+    let server = try await BlogServer()
+    let first = try server.screen("alice")
+    try await first.wait("a beginning") { $0.readState != nil }
+    let second = try server.screen("alice")
+    first.blog.mark(.post("a", .unread))
+    second.blog.mark(.post("b", .unread))
+    try await first.wait("both marks") { $0.readState?.marks == ["a": .unread, "b": .unread] }
+    first.blog.mark(.restore(before: nil, marks: ["a": nil, "c": .read(lastComment: "d")]))
+    try await second.wait("the others") {
+      $0.readState?.marks == ["b": .unread, "c": .read(lastComment: "d")]
+    }
+  }
+
   @Test(
     "New comments on a read post are reported until they are read on another terminal"
   )

@@ -45,7 +45,8 @@ struct NoticesTests {
     #expect(model.type("D").isEmpty)
     #expect(model.session.unreadNotices == 0)
     let undone = model.type("u")
-    #expect(undone.first == .mark(.restore(before)))
+    #expect(undone.first == .mark(.restore(before: nil, marks: ["p11": nil])))
+    #expect(model.session.reading.marks.state == before)
     let first = try #require(entries.map(\.key).min())
     guard case .mark(.clearNotices(let key)) = try #require(undone.last) else {
       return #expect(Bool(false), "\(undone)")

@@ -42,10 +42,28 @@ struct SceneEffects {
     case ["write"]: { if case .write = $0 { true } else { false } }
     case ["keep-setting"]:
       { if case .environment(.keepSetting) = $0 { true } else { false } }
-    case ["restore", "p09=unread"]:
-      { if case .mark(.restore(let state)) = $0 { state.marks["p09"] == .unread } else { false } }
+    case let words where words.first == "restore":
+      {
+        if case .mark(.restore(_, let marks)) = $0 {
+          text(marks) == words.dropFirst()
+        } else {
+          false
+        }
+      }
     default: nil
     }
+  }
+
+  /// Marks that are restored, such as `p09=unread p12=none`.
+  private static func text(_ marks: [PostID: ReadState.Mark?]) -> ArraySlice<String> {
+    let words = marks.map { post, mark in
+      switch mark {
+      case .read(let comment): "\(post)=\(comment)"
+      case .unread: "\(post)=unread"
+      case nil: "\(post)=none"
+      }
+    }
+    return words.sorted()[...]
   }
 
   private static func effect(_ words: inout ArraySlice<String>, in model: Model) throws -> Effect {

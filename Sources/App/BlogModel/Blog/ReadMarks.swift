@@ -40,13 +40,15 @@ final class ReadMarks: @unchecked Sendable {
         "before": ServerValue.timestamp(), "marks": NSNull(), "posts": NSNull(),
       ]
       place.updateChildValues(values, withCompletionBlock: answered)
-    case .restore(let state):
-      slots = [:]
-      var marks: [String: Any] = [:]
-      for (post, mark) in state.marks {
-        marks[takeSlot(for: post)] = Self.value(of: mark, on: post)
+    case .restore(let before, let marks):
+      var values: [String: Any] = [:]
+      values["before"] = before
+      for (post, mark) in marks {
+        let slot = takeSlot(for: post)
+        if mark == nil { slots[post] = nil }
+        values["marks/\(slot)"] = mark.map { Self.value(of: $0, on: post) } ?? NSNull()
+        if old.remove(post) != nil { values["posts/\(post)"] = NSNull() }
       }
-      let values: [String: Any] = ["before": state.before, "marks": marks]
       place.updateChildValues(values, withCompletionBlock: answered)
     case .stars(let counts):
       guard !counts.isEmpty else { return completion(nil) }
@@ -168,8 +170,8 @@ package enum ReadChange: Hashable, Sendable {
   case post(PostID, ReadState.Mark)
   /// Everything written so far is read.
   case allRead
-  /// The state is again the one before everything was marked as read.
-  case restore(ReadState)
+  /// These marks are as they were before, nil if there was none, and so is the time, if it is given.
+  case restore(before: Int64?, marks: [PostID: ReadState.Mark?])
   /// How many stars by others the user has seen, on posts of the user's.
   case stars([PostID: Int])
   /// The user does not want to see the notices up to a key any more.

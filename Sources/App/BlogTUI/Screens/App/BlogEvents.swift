@@ -105,6 +105,7 @@ extension Model {
   /// Reports what was refused, why, and what to do; restores typed text.
   private mutating func fail(_ action: BlogAction, reason: String) {
     let why = Self.clause(reason)
+    let undo = session.writing.forget(action)
     switch action {
     case .post(let id, let title, let body):
       for kind in session.allFeeds where session[kind].awaited == id {
@@ -114,11 +115,11 @@ extension Model {
     case .comment(let id, _, let text, let answered):
       restore(CommentDraft(text, answering: answered), on: id, why: why)
     case .edit(let id, let title, let body):
-      let post = original(of: id)
+      let post = original(of: id, before: undo)
       let draft = Draft(title: title ?? post.title, body: body ?? post.body, editing: post)
       restore(draft, reason: reason)
     case .editComment(let id, let comment, let text):
-      let original = original(of: comment, on: id)
+      let original = original(of: comment, on: id, before: undo)
       restore(CommentDraft(text, editing: original), on: id, why: why)
     case .star, .deletePost, .deleteComment, .follow, .mute, .block, .bookmark,
       .saveSearch:
@@ -131,25 +132,27 @@ extension Model {
     session.message = .failure("\(refusal.sentence): \(why). \(key) tries again.")
   }
 
-  /// The post as it was before the edit that was refused.
-  private func original(of id: PostID) -> Post {
+  /// The post as it was before the edit that was refused, and that would have been undone so.
+  private func original(of id: PostID, before undo: BlogAction?) -> Post {
     let me = session.me
     var post = knownPost(id) ?? Post(id: id, uid: me.uid, author: me.name, title: "", body: "")
-    for case .written(.edit(id, let title, let body), _) in session.writing.undoable {
+    if case .edit(_, let title, let body)? = undo {
       post.title = title ?? post.title
       post.body = body ?? post.body
     }
     return post
   }
 
-  /// The comment as it was before the edit that was refused.
-  private func original(of id: String, on post: PostID) -> Comment {
+  /// The comment as it was before the edit that was refused, and that would have been undone so.
+  private func original(
+    of id: String,
+    on post: PostID,
+    before undo: BlogAction?
+  ) -> Comment {
     let known = openPost?.id == post ? openPost?.comments.comment(id) : nil
     let me = session.me
     var comment = known ?? Comment(id: id, uid: me.uid, author: me.name, text: "")
-    for case .written(.editComment(post, id, let text), _) in session.writing.undoable {
-      comment = comment.with(text: text)
-    }
+    if case .editComment(_, _, let text)? = undo { comment = comment.with(text: text) }
     return comment
   }
 

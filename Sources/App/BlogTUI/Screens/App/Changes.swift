@@ -2,12 +2,12 @@ package import BlogModel
 
 /// Something the user did that can be undone.
 package enum Change: Hashable, Sendable {
-  /// The blog was changed; this changes it back, and the message says so.
-  case written(undo: BlogAction, message: String)
-  /// Everything was marked as read; this is what was read before.
-  case readState(ReadState)
-  /// The notices behind this key were cleared; the state is what was read before.
-  case notices(after: String, ReadState?)
+  /// The blog was changed; the second action changes it back, and the message says so.
+  case written(BlogAction, undo: BlogAction, message: String)
+  /// Posts were marked as read or unread; the message says that they no longer are.
+  case marked(from: ReadState, to: ReadState, message: String)
+  /// The notices behind this key were cleared and marked as read.
+  case notices(after: String, from: ReadState?, to: ReadState?)
   /// The draft in the form was thrown away.
   case discarded(Draft)
   /// Something is about to be deleted.
@@ -77,6 +77,16 @@ package struct Writing: Sendable {
     return change
   }
 
+  /// Removes a change that was refused, and returns what would have undone it.
+  mutating func forget(_ action: BlogAction) -> BlogAction? {
+    for (index, change) in undoable.enumerated().reversed() {
+      guard case .written(action, let undo, _) = change else { continue }
+      undoable.remove(at: index)
+      return undo
+    }
+    return nil
+  }
+
   /// Schedules a deletion.
   mutating func delete(_ action: BlogAction, at now: Int64) {
     deletions.append(Deletion(action: action, deadline: now + Deletion.delay))
@@ -144,15 +154,29 @@ extension Model {
   mutating func undo() -> [Effect] {
     guard let change = session.writing.takeLast() else { return [] }
     switch change {
-    case .written(let action, let message):
-      session.message = .note(message)
-      return session.perform(action)
-    case .readState(let state):
-      session.message = .note("What was unread is unread again")
-      return restore(state)
-    case .notices(let key, let state):
+    case .written(let action, let undo, let message):
+      switch loses(action, toUndo: undo) {
+      case true?:
+        session.message = .failure(
+          "Too late to undo \(action.name): it was changed again or deleted since."
+        )
+        return []
+      case false?:
+        session.message = .note(message)
+        return session.perform(undo)
+      case nil:
+        session.writing.add(change)
+        session.message = .note("Press u again once the post is here, to undo \(action.name).")
+        guard let id = action.post, openPost?.id != id else { return [] }
+        return closePost() + open(id)
+      }
+    case .marked(let old, let new, let message):
+      let effects = restore(old, from: new)
+      session.message = .note(effects.isEmpty ? "Not undone: it was marked again since" : message)
+      return effects
+    case .notices(let key, let old, let new):
       session.message = .note("The notices are back")
-      return (state.map { restore($0) } ?? []) + [.mark(.clearNotices(upTo: key))]
+      return restore(old, from: new) + [.mark(.clearNotices(upTo: key))]
     case .discarded(let draft):
       session.writing.unsent.keep(draft)
       session.message = .note("The draft is back; c opens it")
@@ -166,12 +190,36 @@ extension Model {
     }
   }
 
-  private mutating func restore(_ state: ReadState) -> [Effect] {
-    session.reading.marks.change {
-      $0 = ReadState(before: state.before, marks: state.marks, stars: $0.stars)
+  /// Whether undoing an action would lose what was written since; nil if that is not known here.
+  private func loses(_ action: BlogAction, toUndo undo: BlogAction) -> Bool? {
+    let both = (action, undo)
+    if case (.edit(let id, let title, let body), .edit(_, let oldTitle, let oldBody)) = both {
+      if openPost?.id == id, openPost?.isGone == true { return true }
+      return knownPost(id).map { post in
+        post.title.isLost(to: oldTitle, knowing: [title])
+          || post.body.isLost(to: oldBody, knowing: [body])
+      }
+    }
+    if case (.editComment(let id, let key, let text), .editComment(_, _, let old)) = both {
+      guard let open = openPost, open.id == id else { return nil }
+      if open.isGone || open.comments.isGone(key) { return true }
+      return open.comments.text(of: key)?.isLost(to: old, knowing: [text])
+    }
+    if case (.saveSearch(let slot, let name, let text), .saveSearch(_, _, let old)) = both {
+      let search = session.reading.lists.searches.first { $0.slot == slot }
+      return search.map { $0.name != name || ![text, old].contains($0.text) } ?? false
+    }
+    return false
+  }
+
+  private mutating func restore(_ old: ReadState?, from new: ReadState?) -> [Effect] {
+    guard let old, let new else { return [] }
+    let effects = session.reading.marks.restore(old, from: new)
+    if let id = openPost?.id, let state = session.reading.marks.state {
+      openPost?.note(staysUnread: state.marks[id] == .unread)
     }
     noteReadState()
-    return [.mark(.restore(state))]
+    return effects
   }
 
   // MARK: Deleting
@@ -261,9 +309,10 @@ extension Model {
       title: title.map { _ in present.title },
       body: body.map { _ in present.body }
     )
-    session.writing.add(.written(undo: undo, message: "The post is restored"))
+    let edit = BlogAction.edit(post.id, title: title, body: body)
+    session.writing.add(.written(edit, undo: undo, message: "The post is restored"))
     session.message = .note("The post is changed; u undoes")
-    return session.perform(.edit(post.id, title: title, body: body))
+    return session.perform(edit)
   }
 
   /// Whether a post still exists, as far as this terminal knows.
@@ -306,9 +355,10 @@ extension Session {
       return []
     }
     let undo = BlogAction.editComment(post, commentID: comment.id, text: present)
-    writing.add(.written(undo: undo, message: "The comment is restored"))
+    let edit = BlogAction.editComment(post, commentID: comment.id, text: text)
+    writing.add(.written(edit, undo: undo, message: "The comment is restored"))
     message = .note("The comment is changed; u undoes")
-    return perform(.editComment(post, commentID: comment.id, text: text))
+    return perform(edit)
   }
 
   /// Toggles the user's star; toggling twice restores it even before the first write is
@@ -321,8 +371,9 @@ extension Session {
       if feed.updateFound(post.id, to: found) { refilter() }
     }
     let message = isStarred ? "The star is removed" : "The star is back"
-    writing.add(.written(undo: .star(post.id, !isStarred), message: message))
-    return perform(.star(post.id, isStarred))
+    let star = BlogAction.star(post.id, isStarred)
+    writing.add(.written(star, undo: .star(post.id, !isStarred), message: message))
+    return perform(star)
   }
 
   /// Starts a write, and shows that it is on its way.

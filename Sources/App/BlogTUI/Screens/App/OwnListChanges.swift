@@ -19,7 +19,7 @@ extension Model {
     _ undone: String
   ) -> [Effect] {
     session.message = .note(message)
-    session.writing.add(.written(undo: undo, message: undone))
+    session.writing.add(.written(action, undo: undo, message: undone))
     return session.perform(action)
   }
 

@@ -90,6 +90,10 @@ package struct ReadMarks: Sendable {
   private var told: ReadState?
   /// The number of the user's marks that are not acknowledged yet.
   private var unanswered = 0
+  /// The times up to which the user has marked everything as read here.
+  private var ownTimes: Set<Int64> = []
+  /// Whether the blog has yet to tell the last of them exactly.
+  private var awaitsOwnTime = false
 
   /// Changes what the user has read, before the blog knows about it.
   mutating func change(_ change: (inout ReadState) -> Void) {
@@ -103,6 +107,35 @@ package struct ReadMarks: Sendable {
   mutating func mark(_ post: PostID, as mark: ReadState.Mark) -> Effect {
     change { $0.marks[post] = mark }
     return .mark(.post(post, mark))
+  }
+
+  /// Marks everything as read, and has the blog store that.
+  mutating func markAll(at now: Int64) -> Effect {
+    change { $0 = ReadState(before: now, stars: $0.stars) }
+    ownTimes.insert(now)
+    awaitsOwnTime = true
+    return .mark(.allRead)
+  }
+
+  /// Takes back what has changed from one state to the other, apart from what was marked again since.
+  mutating func restore(_ old: ReadState, from new: ReadState) -> [Effect] {
+    guard let state, new.before == old.before || ownTimes.contains(state.before) else { return [] }
+    let before = new.before == old.before ? nil : old.before
+    var marks: [PostID: ReadState.Mark?] = [:]
+    for post in Set(old.marks.keys).union(new.marks.keys)
+    where old.marks[post] != new.marks[post] && state.marks[post] == new.marks[post] {
+      marks.updateValue(old.marks[post], forKey: post)
+    }
+    let stars = (new.stars ?? [:]).filter { post, count in
+      old.stars?[post] != count && state.stars?[post] == count
+    }
+    let known = note(stars: stars.map { post, _ in (post, old.stars?[post] ?? 0) })
+    guard before != nil || !marks.isEmpty else { return known }
+    change { state in
+      state.before = before ?? state.before
+      for (post, mark) in marks { state.marks[post] = mark }
+    }
+    return [.mark(.restore(before: before, marks: marks))] + known
   }
 
   /// Notes the number of stars that the user knows, where it is another one than before.
@@ -124,7 +157,10 @@ package struct ReadMarks: Sendable {
   /// Notes that the blog has stored or refused one of the user's marks.
   mutating func takeAnswer() {
     unanswered = max(0, unanswered - 1)
-    if unanswered == 0, let told { state = told }
+    guard unanswered == 0, let told else { return }
+    state = told
+    if awaitsOwnTime { ownTimes.insert(told.before) }
+    awaitsOwnTime = false
   }
 }
 
@@ -208,13 +244,18 @@ extension Session {
   }
 
   mutating func markAllRead() -> [Effect] {
-    guard let before = reading.marks.state else { return [] }
-    let now = now
-    writing.add(.readState(before))
+    let before = reading.marks.state
     let stars = noteStars()
-    reading.marks.change { $0 = ReadState(before: now, stars: $0.stars) }
+    let all = reading.marks.markAll(at: now)
+    addMarks(since: before, "What was unread is unread again")
     message = .note("Everything is marked as read; u undoes")
-    return [.mark(.allRead)] + stars
+    return [all] + stars
+  }
+
+  /// Records marks that can be undone, and the message that then says so.
+  mutating func addMarks(since before: ReadState?, _ message: String) {
+    guard let before, let after = reading.marks.state else { return }
+    writing.add(.marked(from: before, to: after, message: message))
   }
 }
 
@@ -289,12 +330,13 @@ extension Model {
   }
 
   mutating func toggleRead() -> [Effect] {
-    guard session.reading.marks.state != nil, let post = currentPost else { return [] }
+    guard let before = session.reading.marks.state, let post = currentPost else { return [] }
     let latest = openPost?.id == post.id ? nil : session.reading.comments[post.id]?.last?.id
     let read = latest.map { ReadState.Mark.read(lastComment: $0) } ?? .read(until: session.now)
     let mark = hasNews(post) ? read : .unread
     let effect = session.reading.marks.mark(post.id, as: mark)
     openPost?.note(staysUnread: mark == .unread)
+    session.addMarks(since: before, "Marked as \(mark == .unread ? "read" : "unread") again")
     session.message = .note(mark == .unread ? "Marked as unread" : "Marked as read")
     return [effect]
   }

@@ -108,6 +108,8 @@ extension Model {
   /// Marks a notice as read, together with earlier ones on the same post.
   fileprivate mutating func markNoticeRead() -> [Effect] {
     guard let entry = selectedNotice, session.isUnread(entry) else { return [] }
+    let before = session.reading.marks.state
+    defer { session.addMarks(since: before, "The notice is unread again") }
     return markRead([entry])
   }
 
@@ -117,7 +119,8 @@ extension Model {
       session.message = .note("No notice is unread.")
       return []
     }
-    if let before = session.reading.marks.state { session.writing.add(.readState(before)) }
+    let before = session.reading.marks.state
+    defer { session.addMarks(since: before, "What was unread is unread again") }
     session.message = .note("All notices are read; u undoes")
     return markRead(unread)
   }
@@ -126,11 +129,13 @@ extension Model {
     let entries = session.reading.notices ?? []
     let keys = entries.map(\.key)
     guard let key = keys.max(), let first = keys.min() else { return [] }
+    let before = session.reading.marks.state
+    let effects = markRead(entries.filter(session.isUnread)) + session.noteStars()
     // What was cleared earlier stays so: it is behind the beginning of the first key.
-    session.writing.add(.notices(after: String(first.dropLast()), session.reading.marks.state))
-    let effects = markRead(entries.filter(session.isUnread))
+    let earlier = String(first.dropLast())
+    session.writing.add(.notices(after: earlier, from: before, to: session.reading.marks.state))
     session.message = .note("The notices are cleared; u undoes")
-    return effects + session.noteStars() + [.mark(.clearNotices(upTo: key))]
+    return effects + [.mark(.clearNotices(upTo: key))]
   }
 
   private mutating func markRead(_ entries: [NoticeEntry]) -> [Effect] {
