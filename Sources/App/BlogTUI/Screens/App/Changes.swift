@@ -12,12 +12,16 @@ package enum Change: Hashable, Sendable {
   case discarded(Draft)
   /// Something is about to be deleted.
   case deletion(BlogAction)
+  /// Something that cannot be undone, as the message says.
+  case permanent(String)
 }
 
 /// A deletion that can still be undone for a short time.
 package struct Deletion: Hashable, Sendable {
   /// How long the deletion can be undone, in milliseconds.
   package static let delay: Int64 = 5_000
+  /// What the screen says meanwhile.
+  static let announcement = Message.note("Deleting in \(delay / 1_000) s; u undoes")
 
   /// What is to be done.
   package let action: BlogAction
@@ -45,7 +49,7 @@ package struct Writing: Sendable {
   private(set) var starIntents: [PostID: Bool] = [:]
   /// The number of writes that are not acknowledged.
   package internal(set) var pendingWrites = 0
-  /// The changes that can be undone, oldest first.
+  /// The changes that can be undone, and those of which that is to be said, oldest first.
   package private(set) var undoable: [Change] = []
   /// The deletions that are pending.
   private(set) var deletions: [Deletion] = []
@@ -64,7 +68,7 @@ package struct Writing: Sendable {
       }
   }
 
-  /// Records a change that can be undone.
+  /// Records a change; the last one is undone first.
   mutating func add(_ change: Change) {
     undoable.append(change)
     if undoable.count > Self.limit { undoable.removeFirst() }
@@ -99,7 +103,9 @@ package struct Writing: Sendable {
     for (index, deletion) in deletions.enumerated() {
       guard !deletion.isSent, deletion.deadline <= time else { continue }
       deletions[index].isSent = true
-      undoable.removeAll { $0 == .deletion(deletion.action) }
+      if let index = undoable.lastIndex(of: .deletion(deletion.action)) {
+        undoable[index] = .permanent("The deletion can no longer be undone")
+      }
       effects.append(.write(deletion.action))
     }
     return effects
@@ -187,6 +193,9 @@ extension Model {
       if case .deletePost(let id) = action { session.feed.list.select(id) }
       session.message = .note("Not deleted")
       return []
+    case .permanent(let message):
+      session.message = .note(message)
+      return []
     }
   }
 
@@ -195,6 +204,8 @@ extension Model {
     let both = (action, undo)
     if case (.edit(let id, let title, let body), .edit(_, let oldTitle, let oldBody)) = both {
       if openPost?.id == id, openPost?.isGone == true { return true }
+      // Of a post that only a search has found, nothing tells that it changes.
+      if openPost?.id != id, session.feed.foundOnly(id) != nil { return nil }
       return knownPost(id).map { post in
         post.title.isLost(to: oldTitle, knowing: [title])
           || post.body.isLost(to: oldBody, knowing: [body])
@@ -208,6 +219,9 @@ extension Model {
     if case (.saveSearch(let slot, let name, let text), .saveSearch(_, _, let old)) = both {
       let search = session.reading.lists.searches.first { $0.slot == slot }
       return search.map { $0.name != name || ![text, old].contains($0.text) } ?? false
+    }
+    if case (.rename(let name), .rename(let old)) = both {
+      return ![name, old].contains(session.me.name)
     }
     return false
   }
@@ -229,8 +243,7 @@ extension Model {
     session.writing.delete(action, at: session.now)
     session.refilter()
     hideDeleted()
-    let seconds = Deletion.delay / 1_000
-    session.message = .note("Deleting in \(seconds) s; u undoes")
+    session.message = Deletion.announcement
   }
 
   /// Hides the comments with a pending deletion, and shows all others.
@@ -340,7 +353,11 @@ extension Session {
     now = max(-Self.latestTime, min(time, Self.latestTime))
     writing.expire(at: now)
     reading.arrivals.rest(at: now)
-    return writing.carryOutDeletions(until: now)
+    let deletions = writing.carryOutDeletions(until: now)
+    if message == Deletion.announcement, writing.deletions.allSatisfy(\.isSent) {
+      message = .note("Deleted")
+    }
+    return deletions
   }
 
   /// Sends the changed comment, in place of its present text.

@@ -12,7 +12,7 @@ extension Model {
   }
 
   /// Performs an action that can be undone, and says so.
-  private mutating func change(
+  mutating func change(
     _ action: BlogAction,
     _ message: String,
     undo: BlogAction,

@@ -57,7 +57,9 @@ extension Model {
       keepName()
       return []
     }
-    return session.perform(.rename(name))
+    let (rename, old) = (BlogAction.rename(name), session.me.name)
+    session.writing.add(.written(rename, undo: .rename(old), message: "You are \(old) again"))
+    return session.perform(rename)
   }
 
   /// The text, if it can be a name; otherwise reports why not.

@@ -204,6 +204,7 @@ extension Model {
     if let edited = form.editing {
       return sendEdit(of: edited, form)
     }
+    session.writing.add(.permanent("A post cannot be undone; d deletes it"))
     return [.write(.post(title: draft.title, body: draft.body))]
   }
 

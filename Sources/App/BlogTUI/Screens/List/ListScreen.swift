@@ -273,11 +273,13 @@ extension Model {
     guard let post = currentPost else { return [] }
     let isFollowed = !session.reading.lists.following.contains(post.uid)
     let name = session.name(of: post.writer)
-    session.message = .note(
+    return change(
+      .follow(uid: post.uid, isFollowed),
       isFollowed
-        ? "You follow \(name); 5 shows all whom you follow" : "You no longer follow \(name)"
+        ? "You follow \(name); 5 shows all whom you follow" : "You no longer follow \(name)",
+      undo: .follow(uid: post.uid, !isFollowed),
+      isFollowed ? "You no longer follow \(name)" : "You follow \(name) again"
     )
-    return session.perform(.follow(uid: post.uid, isFollowed))
   }
 
   /// A click on a post selects it, and a click on the selected one opens it.

@@ -225,6 +225,7 @@ extension Model {
     if let edited = open.line.editing, let present {
       return effects + session.sendEdit(of: edited, on: open.id, text: text, replacing: present)
     }
+    session.writing.add(.permanent("A comment cannot be undone; d deletes it"))
     return effects + [.write(.comment(open.id, text: text, answering: open.line.answered))]
   }
 
