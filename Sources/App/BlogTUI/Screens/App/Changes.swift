@@ -172,9 +172,12 @@ extension Model {
         return session.perform(undo)
       case nil:
         session.writing.add(change)
-        session.message = .note("Press u again once the post is here, to undo \(action.name).")
-        guard let id = action.post, openPost?.id != id else { return [] }
-        return closePost() + open(id)
+        let what = action.comment == nil ? "post" : "comment"
+        session.message = .note("Press u again once the \(what) is here, to undo \(action.name).")
+        guard let id = action.post else { return [] }
+        let effects = openPost?.id == id ? [] : closePost() + open(id)
+        openPost?.wanted = action.comment
+        return effects + (openPost?.takeWishForEarlier().map { [$0] } ?? [])
       }
     case .marked(let old, let new, let message):
       let effects = restore(old, from: new)

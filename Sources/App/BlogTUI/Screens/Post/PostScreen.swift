@@ -208,7 +208,7 @@ extension Model {
       guard let present else {
         session.message = .failure("The comment is not here yet; send again once it is.")
         openPost?.wanted = edited.id
-        return open.comments.isEarlier(edited.id) ? [.request(.showEarlierComments(open.id))] : []
+        return openPost?.takeWishForEarlier().map { [$0] } ?? []
       }
       if present.isLost(to: text, knowing: [edited.text] + open.line.overwrites) {
         let words = "The comment was changed elsewhere meanwhile; send again to overwrite that."
