@@ -70,6 +70,15 @@ struct OfflineRun {
         return "a listener at \(place.path) \(place.query.id) shows other data than the server has"
       }
     }
+    let wholes = store.model.queries.values.filter { $0.isComplete && $0.query == .all }
+    for part in wholes {
+      for whole in wholes where whole.id != part.id && whole.path.contains(part.path) {
+        let below = Path(part.path.keys.dropFirst(whole.path.count))
+        if store.model.data[whole.id]?[below] != store.model.data[part.id] {
+          return "\(part.path) is stored twice, with different data"
+        }
+      }
+    }
     let total = server.tree[ChildKey("n")]
     return total == (count == 0 ? .empty : .integer(count)) ? nil : "the count is \(total)"
   }

@@ -319,6 +319,76 @@ struct RepoCoreOfflineTests {
     #expect(driver.store.model.queries.values.contains { $0.path == "list" })
   }
 
+  /// A process that has received `/list` and then `/list/c`, and its successor.
+  private func restartedWithPart() throws -> OfflineDriver {
+    var driver = try restarted(#"{"a":1,"c":{"n":1}}"#)
+    driver.engine.connect()
+    _ = try driver.engine.observe("list/c", answered: #"{"n":1}"#)
+    driver.restart()
+    return driver
+  }
+
+  @Test("Changes of a location that was confirmed by its hash replace stored parts")
+  func newerConfirmedWhole() throws {
+    var driver = try restarted(#"{"a":1,"c":{"n":1}}"#)
+    driver.engine.connect()
+    _ = try driver.engine.observe("list/c", answered: #"{"n":1}"#)
+    _ = driver.engine.observe("list", lastTwo)
+    try driver.engine.push("list", #"{"a":1,"c":{"n":1}}"#, tag: 1)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.restart()
+    driver.engine.connect()
+    _ = driver.engine.observe("list")
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    try driver.engine.push("list/c/n", "2")
+    driver.restart()
+    _ = driver.engine.observe("list/c")
+    _ = driver.engine.observe("list", lastTwo)
+    #expect(driver.values == [#"{"n":2} cached"#, #"{"a":1,"c":{"n":2}} cached"#])
+  }
+
+  @Test("A part that the previous process kept synced does not age below a newer location")
+  func newerThanKept() throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    driver.engine.feed(.keepSynced(path: "list/c", query: .all, true))
+    try driver.engine.push("list/c", #"{"n":1}"#)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.restart { $0.offlineBytes = 0 }
+    driver.engine.connect()
+    let listener = try driver.engine.observe("list", answered: #"{"a":1,"c":{"n":1}}"#)
+    try driver.engine.push("list/c/n", "3")
+    driver.engine.feed(.stopObserving(listener))
+    driver.engine.feed(.storeSize(1))
+    driver.restart()
+    _ = driver.engine.observe("list/c")
+    #expect(driver.values == [#"{"n":3} cached"#])
+  }
+
+  @Test("A newer part, selection or read updates the stored data of its location")
+  func newerPart() throws {
+    var driver = try restartedWithPart()
+    driver.engine.connect()
+    let part = driver.engine.observe("list/c")
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    try driver.engine.push("list/c/n", "2")
+    driver.engine.feed(.stopObserving(part))
+    let selection = driver.engine.observe("list", lastTwo)
+    try driver.engine.push("list", #"{"a":2,"c":{"n":2}}"#, tag: 1)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    try driver.engine.push("list/c/n", "3", tag: 1)
+    driver.engine.feed(.stopObserving(selection))
+    driver.engine.feed(.get(driver.engine.token(), path: "list/a", query: .all))
+    let read = try #require(driver.engine.requests.last).id
+    driver.engine.receive(
+      .response(id: read, ServerMessage.Response(.ok, payload: .node(.integer(4))))
+    )
+    driver.restart()
+    _ = driver.engine.observe("list/c")
+    _ = driver.engine.observe("list")
+    #expect(driver.values == [#"{"n":3} cached"#, #"{"a":4,"c":{"n":3}} cached"#])
+  }
+
   @Test("A denied listen leaves nothing on disk")
   func refused() throws {
     var driver = try restarted()

@@ -6,6 +6,9 @@ import RealtimeCore
 /// has nothing, or older data that stays unchanged. Once the listen is complete, the entry is
 /// level: the store has exactly the view's data, and every change is passed on. When the listen
 /// ends, the entry keeps its current data until it is pruned.
+///
+/// A location and its parts may each have an entry, and either may be shown, so they must agree: new
+/// data for one entry also updates the others that no listen follows.
 struct OfflineCache: Sendable {
   /// The listen that an entry follows.
   private struct Follower: Sendable {
@@ -197,10 +200,10 @@ struct OfflineCache: Sendable {
   ///   - target: The listen.
   ///   - node: The data.
   mutating func complete(_ target: ListenTarget, with node: Node) {
-    guard let id = ids[target.spec],
-      followers[id]?.isLevel == false
-    else { return }
-    replace(id, with: node)
+    guard let id = ids[target.spec], let follower = followers[id] else { return }
+    // Its parts may be older than the data that it started with and that has now been confirmed.
+    if follower.isLevel { return forgetParts(of: id) }
+    renew(id, with: node)
   }
 
   /// Stores data that was read once, unless a listen keeps it up to date anyway.
@@ -208,7 +211,7 @@ struct OfflineCache: Sendable {
     let id = entry(of: spec.normalized, now: now)
     guard followers[id] == nil else { return }
     entries[id]?.lastUse = now
-    replace(id, with: node)
+    renew(id, with: node)
   }
 
   /// Records for the next process whether a query is kept synced.
@@ -249,7 +252,7 @@ struct OfflineCache: Sendable {
     let target = follower.target
     let reached = changed.filter { $0.overlaps(target.path) }
     let below = reached.compactMap { $0.relative(to: target.path) }.filter { !$0.isRoot }
-    if below.count < reached.count { return replace(id, with: node) }
+    if below.count < reached.count { return renew(id, with: node) }
     if target.query.loadsAllData { return update(id, by: below.map { Change($0, to: node[$0]) }) }
     followers[id]?.window = node
     extents[id] = Self.extent(of: node)
@@ -276,7 +279,46 @@ struct OfflineCache: Sendable {
     for isRemoval in [false, true] {
       for change in updates where change.node.isEmpty == isRemoval {
         changes.append(.update(query: id, change))
+        share(change, of: id)
       }
+    }
+  }
+
+  /// Replaces the data of an entry, and updates the others that include it or are part of it.
+  private mutating func renew(_ id: Int64, with node: Node) {
+    replace(id, with: node)
+    if entries[id]?.query.loadsAllData == true { return share(Change(.root, to: node), of: id) }
+    guard let children = node.children?.map else { return }
+    for (key, child) in children { share(Change(Path([key]), to: child), of: id) }
+  }
+
+  /// Applies a change of one entry's data to the others.
+  ///
+  /// It leaves out selections at and above a change, because the store would have to read each of
+  /// them.
+  private mutating func share(_ change: Change, of id: Int64) {
+    guard let source = entries[id] else { return }
+    // A child that a query does not select any more may still exist.
+    if change.node.isEmpty, !source.query.loadsAllData { return }
+    let change = Change(source.path.appending(change.path), to: change.node)
+    for other in entryPaths.overlapping(change.path) where other != id {
+      guard let entry = entries[other] else { continue }
+      if entry.query.loadsAllData || change.path.contains(entry.path) { apply(change, to: other) }
+    }
+  }
+
+  /// Changes the data of an entry, unless a listen follows it.
+  private mutating func apply(_ change: Change, to id: Int64) {
+    guard followers[id] == nil, let entry = entries[id] else { return }
+    guard let location = change.path.relative(to: entry.path), !location.isRoot else {
+      let below = Path(entry.path.keys.dropFirst(change.path.count))
+      return replace(id, with: entry.query.evaluate(change.node[below]))
+    }
+    if entry.query.loadsAllData {
+      changes.append(.update(query: id, Change(location, to: change.node)))
+    } else {
+      extents[id] = nil
+      changes.append(.amend(query: id, Change(location, to: change.node)))
     }
   }
 
@@ -288,22 +330,7 @@ struct OfflineCache: Sendable {
       if !part.path.isPriority, !isWithinAllData(part.path) {
         _ = entry(of: QuerySpec(path: part.path, query: .all), now: now)
       }
-      for id in entryPaths.overlapping(part.path) where followers[id] == nil {
-        guard let entry = entries[id] else { continue }
-        guard let location = part.path.relative(to: entry.path) else {
-          let below = Path(entry.path.keys.dropFirst(part.path.count))
-          replace(id, with: entry.query.evaluate(part.node[below]))
-          continue
-        }
-        if location.isRoot {
-          replace(id, with: entry.query.evaluate(part.node))
-        } else if entry.query.loadsAllData {
-          changes.append(.update(query: id, Change(location, to: part.node)))
-        } else {
-          extents[id] = nil
-          changes.append(.amend(query: id, Change(location, to: part.node)))
-        }
-      }
+      for id in entryPaths.overlapping(part.path) { apply(part, to: id) }
     }
   }
 
@@ -365,12 +392,12 @@ struct OfflineCache: Sendable {
     forgetParts(of: id)
   }
 
-  /// Drops older entries below an entry of all data; lookups would find them before the newer one.
+  /// Drops the other entries at and below the location of an entry of all data, which includes them.
   private mutating func forgetParts(of id: Int64) {
     guard let whole = entries[id], whole.query.loadsAllData else { return }
-    for part in entryPaths.overlapping(whole.path)
-    where part != id && followers[part] == nil && !pinned.contains(part) {
-      if let entry = entries[part], whole.path.contains(entry.path) { forget(part) }
+    for part in entryPaths.below(whole.path) where part != id && followers[part] == nil {
+      if pinned.contains(part) { pinned.insert(id) }
+      forget(part)
     }
   }
 
