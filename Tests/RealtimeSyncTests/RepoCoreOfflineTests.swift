@@ -389,6 +389,28 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"n":3} cached"#, #"{"a":4,"c":{"n":3}} cached"#])
   }
 
+  @Test("Observers below a location that is confirmed by its hash see the confirmed data")
+  func contradiction() throws {
+    var driver = try restartedWithPart()
+    // As in files of earlier versions.
+    for (id, query) in driver.store.model.queries where query.path == "list" {
+      driver.store.perform([.update(query: id, Change("c/n", to: .integer(2)))])
+    }
+    driver.restart()
+    _ = driver.engine.observe("list/c")
+    _ = driver.engine.observe("list")
+    driver.engine.connect()
+    let request = try #require(driver.engine.requests.last)
+    driver.forget()
+    driver.engine.answer(request.id)
+    #expect(driver.values == [#"{"n":2} current"#])
+    driver.engine.feed(.get(driver.engine.token(), path: "list/c", query: .all))
+    #expect(driver.reads == [#"{"n":2} current"#])
+    driver.restart()
+    _ = driver.engine.observe("list/c")
+    #expect(driver.values == [#"{"n":2} cached"#])
+  }
+
   @Test("A denied listen leaves nothing on disk")
   func refused() throws {
     var driver = try restarted()

@@ -104,8 +104,8 @@ extension View {
         // Nothing was sent because the known selection was right; the rest remains unknown.
         cache.server.indexed = filter.window(of: cache.server.node)
         cache.server.isFiltered = true
-      } else if !isOwnListen, !cache.server.isComplete || cache.server.isFiltered,
-        let covering = update.covering
+      } else if !isOwnListen, let covering = update.covering,
+        !cache.server.isComplete || cache.server.isFiltered || cache.server.node != covering
       {
         cache.server.indexed = IndexedNode(covering, by: query.index)
         cache.server.isFiltered = false
