@@ -176,6 +176,23 @@ struct AuthCoreTests {
     #expect(driver.texts == ["token 1 nullUser", "save bob true", "other user", "new token b"])
   }
 
+  @Test("New tokens and the end of an account concern only the user who is signed in")
+  func stillSignedIn() {
+    let bob = Account(uid: "bob", tokens: tokens("b", at: 1_000_000))
+    var driver = Driver()
+    driver.feed(.tokensChanged(ann()))
+    #expect(driver.texts.isEmpty)
+    driver.feed(.signedIn(bob))
+    driver.forget()
+    driver.feed(.tokensChanged(ann()))
+    driver.feed(.accountEnded(uid: "ann"))
+    #expect(driver.texts.isEmpty)
+    driver.feed(.tokensChanged(bob))
+    #expect(driver.texts == ["save bob false", "new token b"])
+    driver.feed(.accountEnded(uid: "bob"))
+    #expect(driver.core.account == nil)
+  }
+
   @Test("A token request returns nil when nobody is signed in")
   func nobody() {
     var driver = Driver()

@@ -77,6 +77,38 @@ struct AuthTests {
     }
   }
 
+  @Test("Proving the identity of a user who is not signed in changes nothing")
+  func reauthenticateAnother() async throws {
+    try await signedIn { _, auth, ann in
+      let credential = EmailAuthProvider.credential(withEmail: email, password: password)
+      #expect(try await ann.reauthenticate(with: credential).user == ann)
+      let bob = try await auth.createUser(withEmail: "bob@example.org", password: password).user
+      #expect(await code { try await ann.reauthenticate(with: credential) } == .userMismatch)
+      #expect(auth.currentUser == bob)
+      try auth.signOut()
+      #expect(await code { try await ann.reauthenticate(with: credential) } == .userMismatch)
+      #expect(auth.currentUser == nil)
+    }
+  }
+
+  @Test(
+    "A user who signs out while the account is changed stays signed out",
+    arguments: ["accounts:signUp", "accounts:lookup"]
+  )
+  func signOutDuringLink(_ request: String) async throws {
+    try await Scene.run { scene in
+      let auth = try scene.auth()
+      let guest = try await auth.signInAnonymously().user
+      scene.standIn.state.withLockedValue {
+        $0.willAnswer = { if $0 == request { try? auth.signOut() } }
+      }
+      #expect(
+        await code { try await guest.link(withEmail: email, password: password) } == .nullUser
+      )
+      #expect(auth.currentUser == nil)
+    }
+  }
+
   @Test("An empty email address or password is refused, and not taken for none")
   func emptyTexts() async throws {
     try await Scene.run { scene, auth in

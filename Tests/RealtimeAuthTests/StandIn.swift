@@ -40,6 +40,8 @@ final class StandIn: Sendable {
     var requests: [Request] = []
     /// Responses that replace the usual ones, by the end of the path.
     var planned: [String: [HTTPAnswer]] = [:]
+    /// Called with the end of the path before a request is answered.
+    var willAnswer: (@Sendable (String) -> Void)?
   }
 
   let state = NIOLockedValueBox(State())
@@ -105,6 +107,8 @@ final class StandIn: Sendable {
 
   private func answer(_ request: HTTPRequest) -> HTTPAnswer {
     let body = String(decoding: request.body, as: UTF8.self)
+    let end = String(request.path.split(separator: "/").last ?? "")
+    state.withLockedValue(\.willAnswer)?(end)
     return state.withLockedValue { state in
       state.requests.append(
         Request(
@@ -115,7 +119,6 @@ final class StandIn: Sendable {
           body: body
         )
       )
-      let end = String(request.path.split(separator: "/").last ?? "")
       if let planned = state.planned[end]?.first {
         state.planned[end]?.removeFirst()
         return planned

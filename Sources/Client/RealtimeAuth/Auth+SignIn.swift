@@ -131,17 +131,22 @@ extension Auth {
   }
 
   /// Looks up the user whose tokens a response contains, and signs that user in.
+  ///
+  /// With `staysSignedIn`, it throws instead unless that user is signed in by then.
   func finish(
     _ answer: JSONValue,
     provider: String,
-    isNew: Bool
+    isNew: Bool,
+    staysSignedIn: Bool = false
   ) async throws(AuthError) -> AuthDataResult {
     // The lifetime counts from the arrival of the response, shortly after the tokens were issued.
     guard let tokens = Account.Tokens(account: answer, now: Self.now()) else {
       throw AuthError(.internalError, message: "the sign-in response has no token")
     }
     let account = try await account(of: tokens)
-    handle(.signedIn(account))
+    guard handle(staysSignedIn ? .tokensChanged(account) : .signedIn(account)) else {
+      throw .otherUser
+    }
     await settle()
     let info = AdditionalUserInfo(providerID: provider, isNewUser: isNew)
     return AuthDataResult(user: User(account, of: self), additionalUserInfo: info)

@@ -147,13 +147,15 @@ public final class Auth: Sendable {
     Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down))
   }
 
-  /// Feeds the session an input and enqueues its outputs.
-  func handle(_ input: AuthInput) {
+  /// Feeds the session an input and enqueues its outputs; returns whether there are any.
+  @discardableResult
+  func handle(_ input: AuthInput) -> Bool {
     state.withLockedValue { state in
       let outputs = state.core.handle(input, now: Self.now(), random: Double.random(in: 0...1))
-      guard !outputs.isEmpty else { return }
+      guard !outputs.isEmpty else { return false }
       // Enqueued under the lock, so that the outputs of two threads keep the order of their inputs.
       queue.async { for output in outputs { self.perform(output) } }
+      return true
     }
   }
 

@@ -39,8 +39,11 @@ struct AuthCore: Sendable {
   mutating func handle(_ input: AuthInput, now: Int64, random: Double) -> [AuthOutput] {
     outputs = []
     switch input {
-    case .signedIn(let account): signedIn(account, now: now)
+    case .signedIn(let account): signedIn(account, isNew: true, now: now)
+    case .tokensChanged(let account):
+      if self.account?.uid == account.uid { signedIn(account, isNew: false, now: now) }
     case .signedOut: signedOut(.signedOut)
+    case .accountEnded(let uid): if account?.uid == uid { signedOut(.signedOut) }
     case .profileChanged(let uid, let profile): profileChanged(profile, of: uid)
     case .tokenWanted(let request, let isForced): tokenWanted(request, isForced: isForced, now: now)
     case .refreshed(let number, let result):
@@ -54,12 +57,12 @@ struct AuthCore: Sendable {
     return outputs
   }
 
-  private mutating func signedIn(_ account: Account, now: Int64) {
+  private mutating func signedIn(_ account: Account, isNew: Bool, now: Int64) {
     let earlier = self.account
     endRefresh(earlier?.uid == account.uid ? .success(account) : .failure(.otherUser))
     self.account = account
     failures = 0
-    outputs.append(.save(account, isNew: true))
+    outputs.append(.save(account, isNew: isNew))
     if earlier?.uid != account.uid || earlier?.profile != account.profile {
       outputs.append(.userChanged(isOther: earlier?.uid != account.uid))
     }
@@ -162,10 +165,14 @@ struct AuthCore: Sendable {
 
 /// An event that the session handles.
 enum AuthInput: Sendable {
-  /// A user signed in, or received new tokens other than by a refresh.
+  /// A user signed in.
   case signedIn(Account)
+  /// A user received new tokens other than by a refresh; ignored unless that user is signed in.
+  case tokensChanged(Account)
   /// The user signs out.
   case signedOut
+  /// An account was deleted or disabled; ignored unless its user is signed in.
+  case accountEnded(uid: String)
   /// The user's profile was loaded or changed.
   case profileChanged(uid: String, Account.Profile)
   /// A caller requests a token; if forced, it must differ from the last one.

@@ -66,7 +66,7 @@ extension User {
       let found = try await auth.account(of: account.tokens)
       auth.handle(.profileChanged(uid: uid, found.profile))
     } catch let error where error.endsSession {
-      if auth.userID == uid { auth.handle(.signedOut) }
+      auth.handle(.accountEnded(uid: uid))
       throw error
     }
     await auth.settle()
@@ -89,7 +89,8 @@ extension User {
   /// Gives a guest an email address and a password to sign in with from now on.
   ///
   /// - Throws: ``AuthError``: `emailAlreadyInUse`, `weakPassword`, `providerAlreadyLinked` when the
-  ///   user already has an email address, and others.
+  ///   user already has an email address, `nullUser` when this user is no longer signed in, and
+  ///   others.
   @discardableResult
   public func link(withEmail email: String, password: String) async throws -> AuthDataResult {
     guard self.email == nil else {
@@ -101,7 +102,7 @@ extension User {
     let token = JSONMember("idToken", .string(try await account().tokens.idToken))
     let members = try Auth.members(email: email, password: password, orElse: .weakPassword)
     let answer = try await auth.client.call(.signUp, with: members + [token])
-    return try await auth.finish(answer, provider: Auth.passwordProvider, isNew: false)
+    return try await adopt(answer)
   }
 
   /// Turns a guest into a user with a credential; see ``link(withEmail:password:)``.
@@ -114,8 +115,8 @@ extension User {
 
   /// Proves the user's identity again, which deleting an account and other operations require.
   ///
-  /// - Throws: ``AuthError``: `userMismatch` when the credential belongs to another user, and
-  ///   others.
+  /// - Throws: ``AuthError``: `userMismatch` when the credential belongs to another user or this
+  ///   user is no longer signed in, and others.
   @discardableResult
   public func reauthenticate(with credential: AuthCredential) async throws -> AuthDataResult {
     let members = try Auth.members(
@@ -124,10 +125,20 @@ extension User {
       orElse: .wrongPassword
     )
     let answer = try await auth.client.call(.signInWithPassword, with: members)
-    guard answer["localId"]?.string == uid else {
+    guard answer["localId"]?.string == uid, auth.userID == uid else {
       throw AuthError(.userMismatch, message: "these credentials belong to another user")
     }
-    return try await auth.finish(answer, provider: Auth.passwordProvider, isNew: false)
+    return try await adopt(answer)
+  }
+
+  /// Adopts the tokens of a response, unless this user has signed out in the meantime.
+  private func adopt(_ answer: JSONValue) async throws -> AuthDataResult {
+    try await auth.finish(
+      answer,
+      provider: Auth.passwordProvider,
+      isNew: false,
+      staysSignedIn: true
+    )
   }
 
   /// Deletes the account and signs out.
@@ -138,7 +149,7 @@ extension User {
   public func delete() async throws {
     let token = JSONMember("idToken", .string(try await account().tokens.idToken))
     _ = try await auth.client.call(.delete, with: [token])
-    if auth.userID == uid { auth.handle(.signedOut) }
+    auth.handle(.accountEnded(uid: uid))
     await auth.settle()
   }
 
@@ -149,8 +160,9 @@ extension User {
     let answer = try await auth.client.call(.update, with: members + [token, Auth.wantsTokens])
     if let tokens = Account.Tokens(account: answer, now: Auth.now()) { account.tokens = tokens }
     let found = try await auth.account(of: account.tokens)
-    guard auth.userID == uid else { throw AuthError.otherUser }
-    if answer["idToken"] != nil { auth.handle(.signedIn(found)) }
+    let isSignedIn =
+      answer["idToken"] == nil ? auth.userID == uid : auth.handle(.tokensChanged(found))
+    guard isSignedIn else { throw AuthError.otherUser }
     auth.handle(.profileChanged(uid: uid, found.profile))
     await auth.settle()
   }
