@@ -142,6 +142,39 @@ struct EndingTests {
     }
   }
 
+  // MARK: close
+
+  @Test("Observers of a closed database end with unavailable, whenever they were added")
+  func closed() async throws {
+    let server = try await ScriptedServer { _, _ in [] }
+    let database = try server.open()
+    let ref = database.reference(withPath: "v")
+    let ends = Record<DatabaseError.Kind?>()
+    func observe() {
+      let cancel = { (error: any Error) in ends.append((error as? DatabaseError)?.kind) }
+      ref.observe(.value, with: { _ in }, withCancel: cancel)
+      ref.observeSingleEvent(of: .value, with: { _ in }, withCancel: cancel)
+    }
+    func kind(_ body: () async throws -> Void) async -> DatabaseError.Kind? {
+      do {
+        try await body()
+        return nil
+      } catch {
+        return (error as? DatabaseError)?.kind
+      }
+    }
+    var early = ref.snapshots.makeAsyncIterator()
+    observe()
+    await database.close()
+    var late = ref.childEvents().makeAsyncIterator()
+    observe()
+    #expect(await ends.wait(for: 4) == [.unavailable, .unavailable, .unavailable, .unavailable])
+    #expect(await kind { _ = try await early.next() } == .unavailable)
+    #expect(await kind { _ = try await late.next() } == .unavailable)
+    #expect(await ref.observeSingleEvent(of: .value).exists() == false)
+    try await server.stop()
+  }
+
   // MARK: The last reference
 
   @Test("The last reference may be dropped inside a callback")

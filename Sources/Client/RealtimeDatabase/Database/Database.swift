@@ -228,9 +228,9 @@ public final class Database: Sendable {
 
   /// Closes the database immediately, even if references to it still exist.
   ///
-  /// The connection is closed, observers are no longer called, and pending and later requests fail
-  /// with `unavailable`. With ``isPersistenceEnabled``, unacknowledged writes are on disk when this
-  /// returns.
+  /// The connection is closed, and pending and later requests fail with `unavailable`. So do
+  /// observers: their cancel blocks are called, and loops end with the error. With
+  /// ``isPersistenceEnabled``, unacknowledged writes are on disk when this returns.
   public func close() async {
     await withCheckedContinuation { continuation in
       repo.close { continuation.resume() }
@@ -251,7 +251,8 @@ public final class Database: Sendable {
     repo.wall + repo.shared.withLockedValue(\.serverTimeOffset)
   }
 
-  /// Calls a block on ``callbackQueue`` with the connection status, at once and on each change.
+  /// Calls a block on ``callbackQueue`` with the connection status, at once and on each change until
+  /// the database closes.
   public func observeConnection(_ block: @escaping (ConnectionStatus) -> Void) {
     let callback = Callback(block)
     repo.observeStatus { callback.call($0) }

@@ -392,8 +392,9 @@ extension DatabaseQuery {
   /// Waits for the first event of a kind, without a deadline.
   ///
   /// - Parameter eventType: The kind of event.
-  /// - Returns: The data; none if the server denies access or the task is cancelled, because this
-  ///   form cannot throw. ``observeSingleEvent(of:deadline:)`` throws the reason.
+  /// - Returns: The data; none if the server denies access, the database is closed or the task is
+  ///   cancelled, because this form cannot throw. ``observeSingleEvent(of:deadline:)`` throws the
+  ///   reason.
   public func observeSingleEvent(of eventType: DataEventType) async -> DataSnapshot {
     await observeSingleEventAndPreviousSiblingKey(of: eventType).0
   }
@@ -402,7 +403,7 @@ extension DatabaseQuery {
   ///
   /// - Parameter eventType: The kind of event.
   /// - Returns: The data and the preceding key in the query's order; no data if the server denies
-  ///   access or the task is cancelled.
+  ///   access, the database is closed or the task is cancelled.
   public func observeSingleEventAndPreviousSiblingKey(
     of eventType: DataEventType
   ) async -> (DataSnapshot, String?) {

@@ -8,7 +8,8 @@
 ///
 /// Each iteration adds its own observer. The observer is removed when the loop exits, when its task
 /// is cancelled (the sequence then ends without an error) and when the iterator is released. If the
-/// server denies access to the data, the sequence throws the ``DatabaseError``.
+/// server denies access to the data or the database is closed, the sequence throws the
+/// ``DatabaseError``.
 extension DatabaseQuery {
   /// All data of the query, initially and after each change.
   ///

@@ -162,10 +162,21 @@ extension Repo {
     callers.setDeadline(timer, for: token)
   }
 
+  /// Tells an observer that the database has been closed.
+  func fail(_ listener: Listener, number: Int64) {
+    let error = Self.closed(at: listener.query.path)
+    deliver {
+      if self.deactivate(number) { listener.cancel.call?(error) }
+    }
+  }
+
+  private static func closed(at path: Path) -> DatabaseError {
+    DatabaseError(.unavailable, at: path, reason: "the database has been closed")
+  }
+
   /// Tells a caller that no answer will come.
   func fail(_ completion: Completion) {
-    let reason = "the database has been closed"
-    let error = DatabaseError(.unavailable, at: completion.path, reason: reason)
+    let error = Self.closed(at: completion.path)
     switch completion {
     case .write(_, let block): deliver { block(error) }
     case .get(_, let block): deliver { block(.failure(error)) }

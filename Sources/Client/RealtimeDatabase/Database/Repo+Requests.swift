@@ -109,9 +109,10 @@ extension Repo {
     }
     submit { repo in
       // It may have been removed in the meantime.
-      guard !repo.isClosed, repo.isActive(number) else { return }
+      guard repo.isActive(number) else { return }
       let id = ListenerID(number)
       let listener = Listener(query: query, block: block, cancel: cancel, isOnce: isOnce)
+      guard !repo.isClosed else { return repo.fail(listener, number: number) }
       repo.callers.listeners[id] = listener
       repo.handle(.observe(id, path: query.path, query: query.query, events: events))
     }

@@ -249,6 +249,9 @@ package final actor Repo {
     credentials = Credentials()
     store?.close()
     persistence = .ready(nil)
+    for (id, listener) in callers.listeners.sorted(by: { $0.key.number < $1.key.number }) {
+      fail(listener, number: id.number)
+    }
     for completion in callers.removeAll() { fail(completion) }
     for (_, timer) in timers { timer.cancel() }
     timers = [:]
