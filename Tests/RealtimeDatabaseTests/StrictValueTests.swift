@@ -142,6 +142,43 @@ struct StrictValueTests {
     }
   }
 
+  // Differs: Keys that are equal as Swift strings
+  @Test("Keys that are equal as Swift strings are never merged silently")
+  func equalKeys() async throws {
+    try await Station.run { station in
+      let ref = try station.open().reference(withPath: "u")
+      try await ref.updateChildValues(["a/x": 1, "a/e\u{301}": 1, "z": 3])
+      try await ref.child("a/\u{e9}").setValue(2)
+      let error = await #expect(throws: DatabaseError.self) {
+        try await ref.runTransactionBlock { data in
+          var value = data.value as? [String: Any] ?? [:]
+          value["n"] = 1
+          data.value = value
+          return .success(withValue: data)
+        }
+      }
+      #expect(error?.kind == .invalidData)
+      #expect(error?.reason.contains(#""e\u{0301}" and "\u{00E9}""#) == true)
+      let (isCommitted, snapshot) = try await ref.runTransactionBlock { data in
+        guard data.value is [String: Any] else { return .success(withValue: data) }
+        data.childData(byAppendingPath: "z").value = ["y": 4]
+        for child in data.childData(byAppendingPath: "a").childData where child.key != "x" {
+          child.value = (child.value as? Int ?? 0) + 10
+        }
+        return .success(withValue: data)
+      }
+      #expect(isCommitted)
+      let children = snapshot.childSnapshot(forPath: "a").childSnapshots
+      #expect(children.map { $0.value as? Int } == [11, 1, 12])
+      #expect(throws: DecodingError.self) { try snapshot.data(as: [String: [String: Int]].self) }
+      _ = try await ref.runTransactionBlock { data in
+        if data.value is [String: Any] { data.value = 5 }
+        return .success(withValue: data)
+      }
+      #expect(try await ref.getData().value as? Int == 5)
+    }
+  }
+
   @Test(
     "A container as a bound, or a boolean bound in priority order, is a programmer error",
     arguments: 0..<6

@@ -61,6 +61,9 @@ struct DataDecoder: Decoder, SingleValueDecodingContainer {
   private func members() throws -> [String: JSONValue] {
     switch json {
     case .object(let members):
+      if keepsKeys, let keys = members.equalNames {
+        throw DecodingError.dataCorrupted(problem(Validation.problem(withEqualKeys: keys)))
+      }
       return Dictionary(members.map { (name($0.name), $0.value) }) { _, later in later }
     case .array(let elements):
       let members = elements.enumerated().filter { $0.element != .null }

@@ -37,7 +37,8 @@ public final class DataSnapshot: Sendable {
   /// Any]`; lists and objects can be cast as far as their elements can, to `[String: AnyObject]`,
   /// `[String: Bool]`, `NSDictionary` or `NSArray` for example. As in the original, `as? Bool` also
   /// accepts the numbers 0 and 1, and `as? Int` accepts booleans; writing a value that was read
-  /// keeps the distinction.
+  /// keeps the distinction. Of children whose keys are equal as Swift strings, dictionaries have only
+  /// the last; ``childSnapshots`` has all.
   ///
   /// - Complexity: O(size)
   public var value: Any? { NodeConversion.value(node) }

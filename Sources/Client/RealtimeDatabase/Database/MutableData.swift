@@ -28,12 +28,23 @@ public final class MutableData {
   /// The data in the types of ``DataSnapshot/value``; `NSNull` when there is none.
   ///
   /// Assigning replaces the data and the priority; nil and `NSNull` remove both. Assigning a value
-  /// that cannot be stored ends the transaction with `invalid_data`.
+  /// that cannot be stored ends the transaction with `invalid_data`. So does replacing children with
+  /// others after a value was read in which keys are equal as Swift strings, because a dictionary
+  /// holds only one of them; use ``childData(byAppendingPath:)`` or ``children`` for such data.
   public var value: Any? {
-    get { NodeConversion.value(node) }
+    get {
+      let json = node.json(.value)
+      root.hasMerged = root.hasMerged || json.equalKeys != nil
+      return NodeConversion.value(json)
+    }
     set {
-      do {
-        root.node.update(at: path, to: try NodeConversion.node(newValue))
+      do throws(DatabaseError) {
+        let node = try NodeConversion.node(newValue)
+        if root.hasMerged, node.childCount > 0, let keys = self.node.json(.value).equalKeys {
+          let way = "use childData(byAppendingPath:) or children instead of value"
+          throw .invalid("\(Validation.problem(withEqualKeys: keys)); \(way)")
+        }
+        root.node.update(at: path, to: node)
       } catch {
         root.problem = root.problem ?? error
       }
@@ -91,6 +102,8 @@ extension MutableData: CustomStringConvertible {
 private final class MutableRoot {
   var node: Node
   var problem: DatabaseError?
+  /// Whether a value was read that lacks children, because their keys are equal as Swift strings.
+  var hasMerged = false
 
   init(_ node: Node) {
     self.node = node

@@ -112,6 +112,18 @@ package enum NodeConversion {
   }
 }
 
+extension Validation {
+  /// What is wrong with different keys that are equal as Swift strings, in a dictionary.
+  static func problem(withEqualKeys keys: [String]) -> String {
+    // They look alike, too.
+    let texts = keys.map { key in
+      "\"" + key.unicodeScalars.map { $0.escaped(asASCII: true) }.joined() + "\""
+    }
+    return "the keys \(texts.joined(separator: " and ")) are equal as Swift strings,"
+      + " so that a dictionary can hold only one of them"
+  }
+}
+
 extension JSONValue {
   /// Checks that all of the JSON can be stored; a tree silently drops what it cannot hold.
   ///
@@ -133,8 +145,31 @@ extension JSONValue {
     }
   }
 
+  /// Different keys of one location, here or below, that are equal as Swift strings; nil if there
+  /// are none.
+  var equalKeys: [String]? {
+    switch self {
+    case .object(let members):
+      members.equalNames ?? members.lazy.compactMap(\.value.equalKeys).first
+    case .array(let elements): elements.lazy.compactMap(\.equalKeys).first
+    case .null, .bool, .integer, .double, .string: nil
+    }
+  }
+
   /// Whether this is a leaf: not a container, except for a server value.
   fileprivate var isLeaf: Bool { elements == nil && (members == nil || self[".sv"] != nil) }
+}
+
+extension [JSONMember] {
+  /// Different names that are equal as Swift strings, and so one key of a dictionary; nil if there
+  /// are none.
+  var equalNames: [String]? {
+    // Most names are ASCII, and two of those are equal only if they are the same.
+    guard contains(where: { !$0.name.utf8.allSatisfy { $0 < 0x80 } }) else { return nil }
+    var names: Set<String> = []
+    let repeated = first { !names.insert($0.name).inserted }
+    return repeated.map { repeated in map(\.name).filter { $0 == repeated.name } }
+  }
 }
 
 extension JSONMember {
