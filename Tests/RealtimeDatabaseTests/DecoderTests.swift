@@ -286,6 +286,7 @@ struct DecoderTests {
     let decoder = Database.Decoder()
     #expect(try decoder.decode([Int?].self, from: ["4": 1]) == [nil, nil, nil, nil, 1])
     #expect(try decoder.decode([Int].self, from: ["1": 5, "0": 4]) == [4, 5])
+    #expect(try decoder.decode([Int?].self, from: [String: Int]()).isEmpty)
     #expect(try decoder.decode([[Int?]].self, from: ["0": ["2": 1]]) == [[nil, nil, 1]])
     #expect(try decoder.decode([Int: Int].self, from: [NSNull(), 1]) == [1: 1])
     #expect(

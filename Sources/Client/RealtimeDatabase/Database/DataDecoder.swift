@@ -76,7 +76,7 @@ struct DataDecoder: Decoder, SingleValueDecodingContainer {
     if case .array(let elements) = json { return elements }
     guard case .object(let members) = json else { throw mismatch([Any].self) }
     let indices = members.compactMap { UInt32($0.name) }
-    let count = (indices.max().map(Int.init) ?? 0) + 1
+    let count = indices.max().map { Int($0) + 1 } ?? 0
     guard indices.map(String.init) == members.map(\.name),
       count - members.count <= Self.maximumHoles
     else { throw mismatch([Any].self) }
