@@ -16,7 +16,8 @@ package import RealtimeTransport
 /// once there is no reference to the database or to any of its references, queries and snapshots,
 /// no observer and no unfinished operation. All methods may be called from any thread; calls from
 /// one thread take effect in order. Callbacks run on ``callbackQueue``, in the order of the events
-/// that they report.
+/// that they report. With ``isPersistenceEnabled``, completions of writes wait for the file: they keep
+/// their order among themselves, but may come after the callbacks of later events.
 public final class Database: Sendable {
   let repo: Repo
   /// The address in the URL, even if ``useEmulator(withHost:port:)`` has chosen another server.

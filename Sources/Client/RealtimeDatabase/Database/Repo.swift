@@ -12,8 +12,9 @@ internal import RealtimeTransport
 /// Isolation:
 /// 1. The actor's executor is an event loop, which also serves the socket.
 /// 2. Public calls reach the loop through `submit`, so calls from one thread keep their order.
-/// 3. The program's blocks run on the callback queue, in the order in which the engine raised them.
-/// Only transaction blocks run on the loop, because the engine calls them.
+/// 3. The program's blocks run on the callback queue, in the order in which the engine raised them,
+/// except that completions of writes wait for the store. Only transaction blocks run on the loop,
+/// because the engine calls them.
 /// 4. The state that callers read synchronously (`shared`) is guarded by a lock and written by the
 /// loop.
 package final actor Repo {
