@@ -389,6 +389,25 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"n":3} cached"#, #"{"a":4,"c":{"n":3}} cached"#])
   }
 
+  @Test("The answer to a write does not undo newer data that a listen has brought")
+  func lateAnswer() throws {
+    var driver = try restarted(#"{"a":1,"c":2}"#)
+    try driver.engine.set("list/c", "7")
+    driver.restart()
+    _ = driver.engine.observe("list/c")
+    driver.engine.connect([.writeOnce])
+    let listen = try #require(
+      driver.engine.requests.first { if case .listen = $0.request { true } else { false } }
+    )
+    // The server had applied the write before, and others have written since.
+    try driver.engine.push("list/c", "3")
+    driver.engine.answer(listen.id)
+    driver.engine.answer(try #require(driver.engine.sentWrites.last).id)
+    driver.restart()
+    _ = driver.engine.observe("list")
+    #expect(driver.values == [#"{"a":1,"c":3} cached"#])
+  }
+
   @Test("Observers below a location that is confirmed by its hash see the confirmed data")
   func contradiction() throws {
     var driver = try restartedWithPart()

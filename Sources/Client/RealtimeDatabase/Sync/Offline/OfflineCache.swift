@@ -326,11 +326,19 @@ struct OfflineCache: Sendable {
   ///
   /// The written data gets its own entry, unless an entry above it is stored or followed.
   mutating func acknowledge(_ parts: [Change], now: Int64) {
-    for part in parts {
+    for part in parts where !isKeptUpToDate(part.path) {
       if !part.path.isPriority, !isWithinAllData(part.path) {
         _ = entry(of: QuerySpec(path: part.path, query: .all), now: now)
       }
       for id in entryPaths.overlapping(part.path) { apply(part, to: id) }
+    }
+  }
+
+  /// Whether a listen has brought what became of a write, which may have been changed since.
+  private func isKeptUpToDate(_ path: Path) -> Bool {
+    followed.overlapping(path).contains { id in
+      guard let follower = followers[id], follower.isLevel else { return false }
+      return follower.target.query.loadsAllData && follower.target.path.contains(path)
     }
   }
 
