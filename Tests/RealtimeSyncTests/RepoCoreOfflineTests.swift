@@ -188,6 +188,18 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"b":{"n":2},"c":{"n":3}} cached"#])
   }
 
+  @Test("A selection whose leaf is gone is not stored as that leaf")
+  func leafInWindow() throws {
+    var (driver, _) = try showing(lastTwo, #"{"a":1}"#)
+    try driver.engine.push("list", "7")
+    driver.engine.receive(.push(.merge(path: "list", [Change("a", to: .empty)], tag: 1)))
+    driver.persist()
+    let target = ListenTarget(path: "list", query: lastTwo, tag: 1)
+    let known = driver.engine.core.data.sync.serverNode(of: target)
+    #expect(known.leafValue == nil)
+    #expect(Array(driver.store.model.data.values) == [known])
+  }
+
   @Test("A child that an accepted write moves out of a stored range is removed from the store")
   func outOfRange() throws {
     let large = Query(index: .value, start: QueryBound(.integer(4)))

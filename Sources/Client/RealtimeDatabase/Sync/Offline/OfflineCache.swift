@@ -252,7 +252,10 @@ struct OfflineCache: Sendable {
     let target = follower.target
     let reached = changed.filter { $0.overlaps(target.path) }
     let below = reached.compactMap { $0.relative(to: target.path) }.filter { !$0.isRoot }
-    if below.count < reached.count { return renew(id, with: node) }
+    // A leaf is replaced as a whole, too.
+    if below.count < reached.count || follower.window.leafValue != nil {
+      return renew(id, with: node)
+    }
     if target.query.loadsAllData { return update(id, by: below.map { Change($0, to: node[$0]) }) }
     followers[id]?.window = node
     extents[id] = Self.extent(of: node)
