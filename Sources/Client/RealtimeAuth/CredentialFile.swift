@@ -100,7 +100,7 @@ struct CredentialFile: CredentialStore {
   }
 
   private func prepareDirectory() throws(AuthError) {
-    let directory = (path as NSString).deletingLastPathComponent
+    let directory = FilePath.directory(of: path)
     try? PrivateDirectory.create(directory)
     var information = stat()
     guard stat(directory, &information) == 0 else {

@@ -60,8 +60,7 @@ package enum PrivateFile {
       throw FileFailure(code, action: "cannot write \(path)")
     }
     guard isDurable else { return }
-    let directory = (path as NSString).deletingLastPathComponent
-    try DirectoryNames.synchronize(directory.isEmpty ? "." : directory)
+    try DirectoryNames.synchronize(FilePath.directory(of: path))
   }
 
   /// Writes all bytes, with as many system calls as necessary.

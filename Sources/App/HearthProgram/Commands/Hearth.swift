@@ -1,4 +1,5 @@
 package import ArgumentParser
+import DurableFiles
 import Foundation
 import RealtimeDatabase
 
@@ -90,8 +91,8 @@ enum LabProgram {
   ///
   /// - Throws: ``CommandFailure`` with how to get the program if it is missing.
   static func takeOver() throws -> Never {
-    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    let path = "\((own as NSString).deletingLastPathComponent)/\(name)"
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "/"
+    let path = "\(FilePath.directory(of: own))/\(name)"
     let words = try LeadingOptions.moved(
       Array(Swift.CommandLine.arguments.dropFirst()),
       of: Hearth.self

@@ -76,7 +76,7 @@ package struct LocalServer: Sendable {
     let line = FileManager.default.contents(atPath: "/proc/\(process)/cmdline") ?? Data()
     var words = line.split(separator: 0).prefix(2).map { String(decoding: $0, as: UTF8.self) }
     guard let program = words.first else { return "process \(process)" }
-    words[0] = (program as NSString).lastPathComponent
+    words[0] = FilePath.name(of: program)
     // Only an import reads its file from the beginning to the end.
     let files = words.last == "import" ? line.split(separator: 0).dropFirst(2) : []
     let share = files.lazy.compactMap { name in

@@ -233,8 +233,7 @@ struct ProfileFile {
   }
 
   private func write(_ lines: [String]) throws(CommandFailure) {
-    let directory = (path as NSString).deletingLastPathComponent
-    try? PrivateDirectory.create(directory)
+    try? PrivateDirectory.create(FilePath.directory(of: path))
     let file = try OutputFile(path)
     try file.write(lines.map { $0 + "\n" }.joined())
     try file.finish()

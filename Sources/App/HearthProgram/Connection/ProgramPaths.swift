@@ -98,7 +98,7 @@ package struct ProgramPaths: Sendable {
   }
 
   /// The directory of the socket.
-  var socketDirectory: String { (socket as NSString).deletingLastPathComponent }
+  var socketDirectory: String { FilePath.directory(of: socket) }
 
   /// The log of the server that the first terminal starts.
   var log: String { "\(state)/server.log" }

@@ -42,7 +42,7 @@ final class LogFile: Sendable {
     self.path = path
     self.size = size
     self.takesStandardError = takesStandardError
-    try? PrivateDirectory.create((path as NSString).deletingLastPathComponent)
+    try? PrivateDirectory.create(FilePath.directory(of: path))
     let opened = Self.open(path)
     guard opened >= 0 else { throw .unwritable(path, errno, .usage) }
     if takesStandardError { dup2(opened, STDERR_FILENO) }

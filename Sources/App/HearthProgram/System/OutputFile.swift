@@ -54,9 +54,8 @@ final class OutputFile {
       unlink(partialPath)
       throw .unwritable(path, code, .failed)
     }
-    let directory = (path as NSString).deletingLastPathComponent
     do {
-      try DirectoryNames.synchronizeIfPossible(directory.isEmpty ? "." : directory)
+      try DirectoryNames.synchronizeIfPossible(FilePath.directory(of: path))
     } catch {
       throw .unwritable(path, error.code, .failed)
     }

@@ -10,11 +10,11 @@ package enum SharedFiles {
   static func path(of name: String) -> String? {
     let manager = FileManager.default
     let program = (try? manager.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-    var folder = (program as NSString).deletingLastPathComponent
+    var folder = FilePath.directory(of: program)
     var candidates = ["\(manager.currentDirectoryPath)/assets/\(name)"]
     while folder.count > 1 {
       candidates += ["\(folder)/share/hearth/\(name)", "\(folder)/assets/\(name)"]
-      folder = (folder as NSString).deletingLastPathComponent
+      folder = FilePath.directory(of: folder)
     }
     return candidates.first { manager.isReadableFile(atPath: $0) }
   }

@@ -1,5 +1,6 @@
 import BlogTUI
 import Dispatch
+import DurableFiles
 import Foundation
 import RealtimeDatabase
 
@@ -29,14 +30,13 @@ struct ConfigurationFiles {
     let directory = ProgramPaths.directory("XDG_CONFIG_HOME", orElse: ".config", environment)
     isNamed = path != nil
     self.path = path ?? "\(directory ?? "//.config/hearth")/config.toml"
-    themes = ((self.path as NSString).deletingLastPathComponent as NSString)
-      .appendingPathComponent("themes")
+    themes = FilePath.directory(of: self.path) + "/themes"
     self.options = options
     self.environment = environment
   }
 
   /// The name of the file in problem reports.
-  private var source: String { (path as NSString).lastPathComponent }
+  private var source: String { FilePath.name(of: path) }
 
   /// Ensures that a file which the user has named can be read.
   ///
@@ -85,7 +85,7 @@ struct ConfigurationFiles {
   /// Stores a value in the file; the rest of the file is left unchanged.
   func keep(_ value: SettingValue, for setting: Setting) -> Result<Void, EnvironmentError> {
     let text = ConfigurationText.setting(setting, to: value, in: Self.text(of: path) ?? "")
-    let directory = (path as NSString).deletingLastPathComponent
+    let directory = FilePath.directory(of: path)
     do {
       try FileManager.default.createDirectory(
         atPath: directory,
@@ -265,7 +265,7 @@ enum DebugInformation {
     guard var path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     else { return nil }
     while path != "/" {
-      path = (path as NSString).deletingLastPathComponent
+      path = FilePath.directory(of: path)
       guard let head = text("\(path)/.git/HEAD") else { continue }
       let commit = head.hasPrefix("ref: ") ? text("\(path)/.git/\(head.dropFirst(5))") : head
       return commit.flatMap { $0.count >= 40 && $0.allSatisfy(\.isHexDigit) ? $0 : nil }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BlogModel
 import BlogTUI
+import DurableFiles
 import Foundation
 import RealtimeCore
 import RealtimeDatabase
@@ -178,7 +179,7 @@ struct Doctor: AsyncParsableCommand {
   private static func nearestAncestor(of path: String) -> String {
     var path = path
     while path != "/", access(path, F_OK) != 0 {
-      path = (path as NSString).deletingLastPathComponent
+      path = FilePath.directory(of: path)
     }
     return path
   }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BlogModel
 import BlogTUI
+import DurableFiles
 import Foundation
 import Logging
 import NIOConcurrencyHelpers
@@ -257,7 +258,7 @@ struct Open: AsyncParsableCommand {
     if let databaseName { return databaseName }
     if let name = options.profile ?? options.database { return name }
     if options.ephemeral { return "in memory" }
-    return options.dataDir == nil ? "local" : (paths.data as NSString).lastPathComponent
+    return options.dataDir == nil ? "local" : FilePath.name(of: paths.data)
   }
 }
 

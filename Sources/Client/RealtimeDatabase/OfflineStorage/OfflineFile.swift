@@ -40,7 +40,7 @@ package struct OfflineFile: Sendable {
   /// Creates the directory and the file if they are missing, durably and for the owner only.
   func create() throws(OfflineStoreError) {
     do {
-      try PrivateDirectory.create((path as NSString).deletingLastPathComponent)
+      try PrivateDirectory.create(FilePath.directory(of: path))
       try PrivateFile.create(path, followsLink: true)
     } catch {
       throw OfflineStoreError(error, at: path)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import DurableFiles
 import Foundation
 import RealtimeCore
 import RealtimeServer
@@ -70,8 +71,7 @@ struct Backup: ParsableCommand {
     let exists = stat(target, &status) == 0
     let isDirectory = exists && status.st_mode & S_IFMT == S_IFDIR
     let path = isDirectory ? "\(target)/\(Storage.fileName)" : target
-    let directory = (path as NSString).deletingLastPathComponent
-    let lock = (directory.isEmpty ? "." : directory) + "/lock"
+    let lock = FilePath.directory(of: path) + "/lock"
     if access(path, F_OK) == 0, isDirectory || access(lock, F_OK) == 0 {
       throw CommandFailure(.conflict, "\(path) is a database in use; choose another path")
     }

@@ -123,7 +123,7 @@ struct StoreDirectory: Sendable {
         throw FileFailure(errno, action: "cannot remove \(name)")
       }
     }
-    let parent = (file as NSString).deletingLastPathComponent
+    let parent = FilePath.directory(of: file)
     try DirectoryNames.synchronize(parent)
     guard rename(draft, file) == 0 else {
       throw FileFailure(errno, action: "cannot write \(file)")

@@ -76,7 +76,7 @@ extension StoreError {
     because detail: String,
     as role: FileRole = .data
   ) -> StoreError {
-    let name = (path as NSString).lastPathComponent
+    let name = FilePath.name(of: path)
     let check = role == .data ? " \"hearth fsck\" lists what is damaged;" : ""
     let advice =
       ". The file is unchanged;\(check) restore a backup (\"hearth restore\"), or move the file"

@@ -1,0 +1,36 @@
+/// Paths of files, taken apart as text.
+///
+/// `NSString.deletingLastPathComponent` traps on Linux if the path is a single character.
+package enum FilePath {
+  /// The directory of a file or directory.
+  ///
+  /// - Parameter path: Its path.
+  /// - Returns: "/a" for "/a/b", "." for "b" and "/" for "/".
+  package static func directory(of path: String) -> String {
+    let directory = parts(of: path).directory
+    if !directory.isEmpty { return String(directory) }
+    return path.unicodeScalars.first == "/" ? "/" : "."
+  }
+
+  /// The last component of a path.
+  ///
+  /// - Parameter path: The path.
+  /// - Returns: "b" for "/a/b" and "/" for "/".
+  package static func name(of path: String) -> String {
+    let name = parts(of: path).name
+    return name.isEmpty ? String(path.unicodeScalars.prefix(1)) : String(name)
+  }
+
+  private typealias Part = Substring.UnicodeScalarView
+
+  private static func parts(of path: String) -> (directory: Part, name: Part) {
+    let path = trimmed(path.unicodeScalars[...])
+    let start = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
+    return (trimmed(path[..<start]), path[start...])
+  }
+
+  /// A path without the slashes at its end.
+  private static func trimmed(_ path: Part) -> Part {
+    path.lastIndex { $0 != "/" }.map { path[...$0] } ?? path.prefix(0)
+  }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// The files that commands read and write.
+  @Suite("Files of commands")
+  struct FileTests {
+    private let sandbox: Sandbox
+
+    init() throws {
+      sandbox = try Sandbox()
+    }
+
+    /// Runs a command line of bash in the sandbox, where `hearth` is the program under test.
+    private func shell(_ command: String) throws -> Sandbox.Outcome {
+      let words = "cd '\(sandbox.directory)'; hearth() { '\(Sandbox.program)' \"$@\"; }; \(command)"
+      return try sandbox.run(["-c", words], of: "/bin/bash")
+    }
+
+    private func text(_ name: String) throws -> String {
+      try String(contentsOfFile: "\(sandbox.directory)/\(name)", encoding: .utf8)
+    }
+
+    @Test("A file name may be a single character")
+    func shortNames() throws {
+      try sandbox.hearth("set", "/a", "1")
+      try sandbox.write("theme = \"light\"\n", to: "t")
+      for command in ["export e", "backup b", "--config t --print-config", "fsck b"] {
+        let outcome = try shell("hearth \(command)")
+        #expect(outcome.status == 0, "\(command): \(outcome.errors)")
+      }
+      #expect(try object(text("e"))["a"] as? Int == 1)
+    }
+  }
+}
