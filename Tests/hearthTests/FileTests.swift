@@ -31,5 +31,31 @@ extension EndToEnd {
       }
       #expect(try object(text("e"))["a"] as? Int == 1)
     }
+
+    @Test(
+      "A closed standard input and a directory are refused in words",
+      arguments: [
+        "post --title a --body -", "set /a -", "rules check -", "rules explain --request -",
+        "replay - --golden", "import -",
+      ]
+    )
+    func unreadableInput(command: String) throws {
+      for (input, reason) in [("<&-", "it is closed"), ("</tmp", "Is a directory")] {
+        let outcome = try shell("hearth \(command) \(input)")
+        #expect(outcome.status == 2, "\(outcome.errors)")
+        #expect(outcome.errors.contains("stdin cannot be read: \(reason)"), "\(outcome.errors)")
+      }
+    }
+
+    @Test("Pipes are read like files")
+    func pipes() throws {
+      try sandbox.write(Sandbox.openRules, to: "rules.json")
+      #expect(try shell("hearth rules check <(cat rules.json)").status == 0)
+      #expect(try shell("mkfifo f; cat rules.json > f & hearth rules check f").status == 0)
+      #expect(try shell("hearth rules check /dev/null").errors.contains("/dev/null:1:"))
+      let folder = try shell("hearth rules check .")
+      #expect(folder.status == 2)
+      #expect(folder.errors.contains(". cannot be read: Is a directory"))
+    }
   }
 }

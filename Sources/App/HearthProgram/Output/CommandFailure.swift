@@ -46,7 +46,8 @@ package struct CommandFailure: Error, CustomStringConvertible {
 extension CommandFailure {
   /// The failure to read a file, with the system's reason.
   static func unreadable(_ path: String, _ code: Int32) -> CommandFailure {
-    CommandFailure(.usage, "\(path) cannot be read: \(String(cString: strerror(code)))")
+    let reason = code == EBADF ? "it is closed" : String(cString: strerror(code))
+    return CommandFailure(.usage, "\(path) cannot be read: \(reason)")
   }
 
   /// The failure to write a file, with the system's reason.

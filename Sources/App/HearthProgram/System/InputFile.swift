@@ -2,17 +2,14 @@ import Foundation
 
 /// Reads the input of a command.
 enum InputFile {
-  /// The bytes of a file, or of stdin for "-".
+  /// The bytes of a file or a pipe, or of stdin for "-".
   ///
   /// - Throws: ``CommandFailure`` that names the file and the reason.
   static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
-    if path == "-" { return Array(FileHandle.standardInput.readDataToEndOfFile()) }
-    if access(path, R_OK) != 0 { throw .unreadable(path, errno) }
-    do {
-      return Array(try Data(contentsOf: URL(fileURLWithPath: path)))
-    } catch {
-      throw CommandFailure(.usage, "\(path) cannot be read: \(SystemReason.of(error))")
-    }
+    let source = try ByteSource(path)
+    var bytes: [UInt8] = []
+    while case let piece = try source.read(), !piece.isEmpty { bytes += piece }
+    return bytes
   }
 
   /// A text from the command line, or that of stdin for "-", with the line ends that a blog has.
@@ -94,7 +91,8 @@ final class ByteSource {
     if lseek(descriptor, start, SEEK_SET) < 0 { throw .unreadable(name, errno) }
   }
 
-  private func read() throws(CommandFailure) -> [UInt8] {
+  /// The next bytes, which are not kept; empty at the end.
+  fileprivate func read() throws(CommandFailure) -> [UInt8] {
     var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
     var count = Foundation.read(descriptor, &piece, piece.count)
     while count < 0, errno == EINTR { count = Foundation.read(descriptor, &piece, piece.count) }
