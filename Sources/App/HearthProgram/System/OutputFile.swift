@@ -3,13 +3,15 @@ import Foundation
 
 /// A file that is written completely or not at all.
 ///
-/// Its name ends in ".partial" until it is finished. Anything other than a regular file, such as a
-/// pipe, is written to directly.
+/// Its name ends in ".partial" until it is finished. A symbolic link stays one: the file that it
+/// leads to is replaced. Anything other than a regular file, such as a pipe, is written to directly.
 final class OutputFile {
   /// The final path of the file.
   let path: String
   /// The path of the file until it is finished.
   let partialPath: String
+  /// The final path without symbolic links at its end.
+  private let target: String
   private let descriptor: Int32
   private let isDirect: Bool
   private var isFinished = false
@@ -20,23 +22,48 @@ final class OutputFile {
   init(_ path: String) throws(CommandFailure) {
     self.path = path
     var status = stat()
-    isDirect = stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
-    partialPath = isDirect ? path : path + ".partial"
-    descriptor = open(partialPath, O_RDWR | (isDirect ? 0 : O_CREAT) | O_CLOEXEC, 0o600)
-    let code = errno
-    guard !isDirect || descriptor < 0 else { return }
-    // The partial file belongs to another process until this one has locked it.
-    isFinished = true
-    guard descriptor >= 0 else { throw .unwritable(path, code, .failed) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, ftruncate(descriptor, 0) == 0 else {
-      throw CommandFailure(.conflict, "another process is writing \(path)")
+    let exists = stat(path, &status) == 0
+    // The system forbids to follow some links of other users.
+    guard exists || errno == ENOENT else { throw .unwritable(path, errno, .failed) }
+    isDirect = exists && status.st_mode & S_IFMT != S_IFREG
+    target = isDirect ? path : Self.target(of: path)
+    partialPath = isDirect ? path : target + ".partial"
+    descriptor =
+      isDirect ? open(path, O_RDWR | O_CLOEXEC) : try Self.openLocked(partialPath, for: path)
+    guard descriptor >= 0, isDirect || ftruncate(descriptor, 0) == 0 else {
+      throw .unwritable(path, errno, .failed)
     }
-    isFinished = false
   }
 
   deinit {
     if !isFinished, !isDirect { unlink(partialPath) }
     close(descriptor)
+  }
+
+  /// The path that a symbolic link leads to, whether a file is there or not.
+  private static func target(of path: String) -> String {
+    var path = path
+    for _ in 0..<40 {
+      guard let link = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else {
+        break
+      }
+      path = link.hasPrefix("/") ? link : FilePath.directory(of: path) + "/" + link
+    }
+    return path
+  }
+
+  /// Opens a partial file, which belongs to another process until this one has locked it.
+  private static func openLocked(
+    _ partialPath: String,
+    for path: String
+  ) throws(CommandFailure) -> Int32 {
+    let descriptor = open(partialPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw .unwritable(path, errno, .failed) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      close(descriptor)
+      throw CommandFailure(.conflict, "another process is writing \(path)")
+    }
+    return descriptor
   }
 
   /// Appends text.
@@ -49,13 +76,13 @@ final class OutputFile {
   func finish() throws(CommandFailure) {
     isFinished = true
     guard !isDirect else { return }
-    guard fsync(descriptor) == 0, rename(partialPath, path) == 0 else {
+    guard fsync(descriptor) == 0, rename(partialPath, target) == 0 else {
       let code = errno
       unlink(partialPath)
       throw .unwritable(path, code, .failed)
     }
     do {
-      try DirectoryNames.synchronizeIfPossible(FilePath.directory(of: path))
+      try DirectoryNames.synchronizeIfPossible(FilePath.directory(of: target))
     } catch {
       throw .unwritable(path, error.code, .failed)
     }

@@ -70,7 +70,7 @@ enum TextFile {
   /// The path, or the first one with a number before its extension that no file has.
   private static func unused(_ path: String) -> String {
     var status = stat()
-    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return path }
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return path }
     let suffix = (path as NSString).pathExtension
     let stem = suffix.isEmpty ? path : (path as NSString).deletingPathExtension
     return (2...).lazy.map { "\(stem)-\($0)" + (suffix.isEmpty ? "" : ".\(suffix)") }

@@ -1,0 +1,52 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import HearthProgram
+
+@Suite("Output files")
+struct OutputFileTests {
+  private let place: TemporaryDirectory
+
+  init() throws {
+    place = try TemporaryDirectory()
+  }
+
+  private func text(_ name: String) throws -> String {
+    try String(contentsOfFile: place.file(name), encoding: .utf8)
+  }
+
+  private func write(_ text: String, to name: String) throws {
+    let file = try OutputFile(place.file(name))
+    try file.write(text)
+    try file.finish()
+  }
+
+  @Test("A symbolic link stays one, and the file that it leads to is replaced")
+  func links() throws {
+    #expect(mkdir(place.file("d"), 0o700) == 0)
+    #expect(symlink("d/there", place.file("relative")) == 0)
+    #expect(symlink(place.file("relative"), place.file("chain")) == 0)
+    for (name, content) in [("relative", "new"), ("chain", "newer")] {
+      try write(content, to: name)
+      #expect(try text("d/there") == content)
+    }
+    for name in ["relative", "chain"] {
+      var status = stat()
+      #expect(lstat(place.file(name), &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+    }
+    #expect(symlink("circle", place.file("circle")) == 0)
+    #expect(throws: CommandFailure.self) { try write("x", to: "circle") }
+    let names = try FileManager.default.subpathsOfDirectory(atPath: place.path)
+    #expect(Set(names) == ["d", "d/there", "relative", "chain", "circle"])
+  }
+
+  @Test("A text whose name leads to a file is written beside it")
+  func kept() throws {
+    try write("mine", to: "f.txt")
+    #expect(symlink("f.txt", place.file("link.txt")) == 0)
+    let written = TextFile.write("new", to: place.file("link.txt"))
+    #expect((try? written.get()) == place.file("link-2.txt"))
+    #expect(try text("f.txt") == "mine")
+  }
+}
