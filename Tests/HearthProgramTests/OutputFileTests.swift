@@ -41,6 +41,21 @@ struct OutputFileTests {
     #expect(Set(names) == ["d", "d/there", "relative", "chain", "circle"])
   }
 
+  @Test("A file that another process finishes meanwhile is not truncated")
+  func finishedMeanwhile() throws {
+    let path = place.file("f")
+    var first: OutputFile? = try OutputFile(path)
+    #expect(throws: CommandFailure.self) { try OutputFile(path) }
+    try first?.write("complete")
+    let next = try OutputFile.openLocked(path + ".partial", for: path) {
+      try? first?.finish()
+      first = nil
+    }
+    defer { close(next) }
+    #expect(ftruncate(next, 0) == 0)
+    #expect(try text("f") == "complete")
+  }
+
   @Test("A text whose name leads to a file is written beside it")
   func kept() throws {
     try write("mine", to: "f.txt")

@@ -53,17 +53,35 @@ final class OutputFile {
   }
 
   /// Opens a partial file, which belongs to another process until this one has locked it.
-  private static func openLocked(
+  ///
+  /// - Parameters:
+  ///   - partialPath: The path of the file, which is created if it is missing.
+  ///   - path: The path in error messages.
+  ///   - opened: Called between opening and locking.
+  /// - Returns: The descriptor.
+  /// - Throws: ``CommandFailure`` when another process has locked the file.
+  static func openLocked(
     _ partialPath: String,
-    for path: String
+    for path: String,
+    opened: () -> Void = {}
   ) throws(CommandFailure) -> Int32 {
-    let descriptor = open(partialPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else { throw .unwritable(path, errno, .failed) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+    while true {
+      let descriptor = open(partialPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      guard descriptor >= 0 else { throw .unwritable(path, errno, .failed) }
+      opened()
+      guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        close(descriptor)
+        throw CommandFailure(.conflict, "another process is writing \(path)")
+      }
+      // Another process may have finished and renamed the file before the lock was taken.
+      var (own, named) = (stat(), stat())
+      if fstat(descriptor, &own) == 0, stat(partialPath, &named) == 0,
+        own.st_ino == named.st_ino, own.st_dev == named.st_dev
+      {
+        return descriptor
+      }
       close(descriptor)
-      throw CommandFailure(.conflict, "another process is writing \(path)")
     }
-    return descriptor
   }
 
   /// Appends text.
