@@ -10,6 +10,24 @@ struct PrivateFileTests {
     try String(contentsOfFile: path, encoding: .utf8)
   }
 
+  // MARK: Reading
+
+  @Test("A missing file is told apart from one that cannot be read")
+  func read() throws {
+    let place = try TemporaryDirectory()
+    let file = place.file("f")
+    #expect(try PrivateFile.read(file) == nil)
+    let bytes = [UInt8](repeating: 7, count: 200_000)
+    try Data(bytes).write(to: URL(fileURLWithPath: file))
+    #expect(try PrivateFile.read(file) == bytes)
+    #expect(throws: FileFailure(EISDIR, action: "cannot read \(place.path)")) {
+      try PrivateFile.read(place.path)
+    }
+    #expect(throws: FileFailure(ENOTDIR, action: "cannot open \(file)/g")) {
+      try PrivateFile.read(file + "/g")
+    }
+  }
+
   // MARK: Making
 
   @Test("A new file gets mode 0600; an existing file stays unchanged")

@@ -56,6 +56,9 @@ extension EndToEnd {
       let folder = try shell("hearth rules check .")
       #expect(folder.status == 2)
       #expect(folder.errors.contains(". cannot be read: Is a directory"))
+      let configured = try shell("hearth --print-config --config <(echo 'theme = \"light\"')")
+      #expect(configured.status == 0)
+      #expect(configured.output.contains("theme = \"light\""))
     }
   }
 }

@@ -29,6 +29,29 @@ package enum PrivateFile {
     if status.st_size == 0 { try DirectoryNames.synchronize(above: path, with: synchronize) }
   }
 
+  /// Reads a whole file.
+  ///
+  /// - Parameter path: The path of the file.
+  /// - Returns: Its content; nil if there is no file.
+  /// - Throws: ``FileFailure`` if there is one that cannot be read.
+  package static func read(_ path: String) throws(FileFailure) -> [UInt8]? {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT { return nil }
+      throw FileFailure(errno, action: "cannot open \(path)")
+    }
+    defer { close(descriptor) }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 64 * 1_024)
+    while true {
+      let count = Foundation.read(descriptor, &piece, piece.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw FileFailure(errno, action: "cannot read \(path)") }
+      if count == 0 { return bytes }
+      bytes += piece[..<count]
+    }
+  }
+
   /// Atomically replaces a file with one of mode 0600: readers see the old or the new content.
   ///
   /// The new content is first written to a file with the suffix ".new". Processes that replace the

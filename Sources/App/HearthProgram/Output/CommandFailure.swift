@@ -1,6 +1,7 @@
 package import ArgumentParser
 import BlogModel
 import BlogTUI
+import DurableFiles
 import Foundation
 import RealtimeAuth
 import RealtimeDatabase
@@ -69,6 +70,7 @@ extension CommandFailure {
     case let error as StoreError: self.init(Self.status(error), error.description)
     case let error as AuthError:
       self.init(ExitStatus(error), Self.clause(error.message))
+    case let error as FileFailure: self.init(.failed, "\(error.action): \(error.reason)")
     default: self.init(.failed, String(describing: error))
     }
   }
@@ -142,15 +144,4 @@ extension ExitStatus {
     .expiredActionCode: .notPermitted, .invalidActionCode: .notPermitted,
     .appNotAuthorized: .notPermitted, .userMismatch: .notPermitted, .nullUser: .notPermitted,
   ]
-}
-
-/// The system's description of an error.
-enum SystemReason {
-  /// The description of a Foundation error.
-  static func of(_ error: any Error) -> String {
-    let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-    let code = (underlying ?? error as NSError)
-    return code.domain == NSPOSIXErrorDomain
-      ? String(cString: strerror(Int32(code.code))) : error.localizedDescription
-  }
 }

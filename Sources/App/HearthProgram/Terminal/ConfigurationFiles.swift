@@ -2,6 +2,7 @@ import BlogTUI
 import Dispatch
 import DurableFiles
 import Foundation
+import NIOConcurrencyHelpers
 import RealtimeDatabase
 
 /// The user's configuration file and themes, found by the rules of the XDG base directories.
@@ -38,72 +39,79 @@ struct ConfigurationFiles {
   /// The name of the file in problem reports.
   private var source: String { FilePath.name(of: path) }
 
+  /// What came through pipes, which can be read only once, by path.
+  private static let piped = NIOLockedValueBox<[String: [UInt8]]>([:])
+
   /// Ensures that a file which the user has named can be read.
   ///
   /// - Throws: ``CommandFailure`` with the reason when it cannot.
   func check() throws(CommandFailure) {
-    guard isNamed, let reason = Self.obstacle(to: path) ?? (exists ? nil : "there is no such file")
-    else { return }
-    throw CommandFailure(.usage, "the configuration \(path) cannot be read: \(reason)")
-  }
-
-  private var exists: Bool { access(path, F_OK) == 0 }
-
-  /// Why an existing file cannot be read; nil if it can, or does not exist.
-  private static func obstacle(to path: String) -> String? {
-    var status = stat()
-    guard stat(path, &status) == 0 else {
-      return errno == ENOENT ? nil : String(cString: strerror(errno))
+    guard isNamed else { return }
+    var reason = "there is no such file"
+    do throws(FileFailure) {
+      if try Self.bytes(of: path) != nil { return }
+    } catch {
+      reason = error.reason
     }
-    if status.st_mode & S_IFMT == S_IFDIR { return String(cString: strerror(EISDIR)) }
-    return access(path, R_OK) == 0 ? nil : String(cString: strerror(errno))
+    throw CommandFailure(.usage, "the configuration \(path) cannot be read: \(reason)")
   }
 
   /// Reads the configuration file, the themes, the environment and the options.
   func read() -> Configuration {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: themes)) ?? []
     let files = names.sorted().filter { $0.hasSuffix(".toml") }.compactMap { name in
-      Self.text(of: "\(themes)/\(name)").map {
-        (name: String(name.dropLast(5)), source: name, text: $0)
+      (try? Self.bytes(of: "\(themes)/\(name)")).map {
+        (name: String(name.dropLast(5)), source: name, text: String(decoding: $0, as: UTF8.self))
       }
     }
-    var reader = ConfigurationReader(text: Self.text(of: path), source: source, themes: files)
+    var text: String?
+    var problems: [ConfigurationProblem] = []
+    do throws(FileFailure) {
+      text = try Self.bytes(of: path).map { String(decoding: $0, as: UTF8.self) }
+    } catch {
+      let reason = "it cannot be read: \(error.reason)"
+      problems = [ConfigurationProblem(source: source, line: nil, reason: reason)]
+    }
+    var reader = ConfigurationReader(text: text, source: source, themes: files)
     reader.read(environment: environment)
     for option in options { reader.read(option.value, for: option.setting, option: option.option) }
     var configuration = reader.result
-    if let reason = Self.obstacle(to: path) {
-      let problem = ConfigurationProblem(
-        source: source,
-        line: nil,
-        reason: "it cannot be read: \(reason)"
-      )
-      configuration.problems.insert(problem, at: 0)
-    }
+    configuration.problems = problems + configuration.problems
     return configuration
   }
 
   /// Stores a value in the file; the rest of the file is left unchanged.
+  ///
+  /// A file that cannot be read as text is left alone.
   func keep(_ value: SettingValue, for setting: Setting) -> Result<Void, EnvironmentError> {
-    let text = ConfigurationText.setting(setting, to: value, in: Self.text(of: path) ?? "")
-    let directory = FilePath.directory(of: path)
     do {
-      try FileManager.default.createDirectory(
-        atPath: directory,
-        withIntermediateDirectories: true
-      )
-      // The file may be a symbolic link into a directory under version control; it stays a link.
-      let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
-      try Data(text.utf8).write(to: target, options: .atomic)
+      guard Self.piped.withLockedValue({ $0[path] }) == nil else {
+        throw CommandFailure(.usage, "\(path) is a pipe")
+      }
+      guard let text = String(validating: try Self.bytes(of: path) ?? [], as: UTF8.self) else {
+        throw CommandFailure(.usage, "\(path) is not UTF-8 text")
+      }
+      try PrivateDirectory.create(FilePath.directory(of: path))
+      let file = try OutputFile(path)
+      try file.write(ConfigurationText.setting(setting, to: value, in: text))
+      try file.finish()
       return .success(())
     } catch {
-      let reason = SystemReason.of(error)
-      let text = "The setting was not saved: \(path) cannot be written: \(reason)."
-      return .failure(EnvironmentError(text))
+      let reason = CommandFailure(error).description
+      return .failure(EnvironmentError("The setting was not saved: \(reason)."))
     }
   }
 
-  private static func text(of path: String) -> String? {
-    FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+  /// The content of a file or a pipe; nil if there is none.
+  private static func bytes(of path: String) throws(FileFailure) -> [UInt8]? {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
+      return try PrivateFile.read(path)
+    }
+    if let known = piped.withLockedValue({ $0[path] }) { return known }
+    let bytes = try PrivateFile.read(path)
+    piped.withLockedValue { $0[path] = bytes }
+    return bytes
   }
 }
 
