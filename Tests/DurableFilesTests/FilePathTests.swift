@@ -1,4 +1,6 @@
 import DurableFiles
+import Foundation
+import TestSupport
 import Testing
 
 @Suite("File paths")
@@ -14,5 +16,19 @@ struct FilePathTests {
   func parts(path: String, directory: String, name: String) {
     #expect(FilePath.directory(of: path) == directory)
     #expect(FilePath.name(of: path) == name)
+  }
+
+  @Test("Only what is known to be missing does not exist")
+  func existence() throws {
+    let place = try TemporaryDirectory()
+    let file = place.file("f")
+    #expect(try !FilePath.exists(file))
+    try Data().write(to: URL(fileURLWithPath: file))
+    #expect(try FilePath.exists(file))
+    #expect(try !FilePath.exists(file + "/g"))
+    #expect(symlink("loop", place.file("loop")) == 0)
+    #expect(throws: FileFailure(ELOOP, action: "cannot read \(place.file("loop"))")) {
+      try FilePath.exists(place.file("loop"))
+    }
   }
 }

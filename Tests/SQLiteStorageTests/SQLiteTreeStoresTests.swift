@@ -31,6 +31,19 @@ struct SQLiteTreeStoresTests {
     #expect(!FileManager.default.fileExists(atPath: directory.file("data")))
   }
 
+  @Test("tells a database that cannot be read from one that is missing")
+  func unreadable() throws {
+    _ = try stores.create("other")
+    let databases = directory.file("data/databases")
+    try Data().write(to: URL(fileURLWithPath: databases + "/notes"))
+    #expect(mkdir(databases + "/loop", 0o700) == 0)
+    #expect(symlink("database.sqlite", databases + "/loop/database.sqlite") == 0)
+    #expect(try stores.names() == ["loop", "other"])
+    #expect(throws: StoreError.self) { try stores.open("loop") }
+    #expect(throws: StoreError.self) { try stores.database("loop").exists }
+    #expect(try !stores.database("notes").exists)
+  }
+
   @Test("keeps databases apart, with the main one in its original place")
   func isolation() throws {
     _ = try stores.create("hearth")

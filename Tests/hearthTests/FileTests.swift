@@ -32,6 +32,16 @@ extension EndToEnd {
       #expect(try object(text("e"))["a"] as? Int == 1)
     }
 
+    @Test("An export of a named database that is missing or cannot be read keeps the old file")
+    func wrongDirectory() throws {
+      try sandbox.write("good", to: "out.json")
+      for command in ["true", "mkdir typo", "rm -r typo; ln -s typo typo"] {
+        let outcome = try shell("\(command); hearth export out.json --data-dir typo")
+        #expect(outcome.status != 0 && outcome.errors.contains("/typo"))
+        #expect(try text("out.json") == "good")
+      }
+    }
+
     @Test(
       "A closed standard input and a directory are refused in words",
       arguments: [

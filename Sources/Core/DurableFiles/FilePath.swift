@@ -1,4 +1,6 @@
-/// Paths of files, taken apart as text.
+internal import Foundation
+
+/// Paths of files, and what is there.
 ///
 /// `NSString.deletingLastPathComponent` traps on Linux if the path is a single character.
 package enum FilePath {
@@ -19,6 +21,17 @@ package enum FilePath {
   package static func name(of path: String) -> String {
     let name = parts(of: path).name
     return name.isEmpty ? String(path.unicodeScalars.prefix(1)) : String(name)
+  }
+
+  /// Whether there is something at a path, at the end of all symbolic links.
+  ///
+  /// - Parameter path: The path.
+  /// - Returns: False only if there is nothing.
+  /// - Throws: ``FileFailure`` if the system does not say, since a directory may not be entered.
+  package static func exists(_ path: String) throws(FileFailure) -> Bool {
+    if access(path, F_OK) == 0 { return true }
+    if errno == ENOENT || errno == ENOTDIR { return false }
+    throw FileFailure(errno, action: "cannot read \(path)")
   }
 
   private typealias Part = Substring.UnicodeScalarView

@@ -75,8 +75,8 @@ package enum Storage {
   }
 
   /// Whether a directory contains accounts.
-  static func hasAccounts(in directory: String) -> Bool {
-    SQLiteIdentityStore.exists(in: directory)
+  static func hasAccounts(in directory: String) throws -> Bool {
+    try SQLiteIdentityStore.exists(in: directory)
   }
 
   /// The databases in a PostgreSQL server, which several servers may share.

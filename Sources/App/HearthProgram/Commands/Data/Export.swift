@@ -56,7 +56,8 @@ struct Export: AsyncParsableCommand {
     _ database: any StoredDatabase,
     to sink: @escaping (String) throws -> Void
   ) throws {
-    guard try database.exists else { return try sink("null\n") }
+    // A directory that was named by mistake has no database; the standard one need not have it yet.
+    if options.dataDir == nil, try !database.exists { return try sink("null\n") }
     try database.export(options.json ? .oneLine : .lines, to: sink)
   }
 }

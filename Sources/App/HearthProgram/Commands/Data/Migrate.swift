@@ -30,7 +30,7 @@ struct Migrate: ParsableCommand {
     let (source, target) = (try MigrationStorage(source), try MigrationStorage(target))
     let databases = source.databases
     let names = try databases.names()
-    guard !names.isEmpty || source.hasAccounts else {
+    guard try !names.isEmpty || source.hasAccounts else {
       throw CommandFailure(.notFound, "\(source.name) has no databases or accounts")
     }
     guard try target.databases.names().isEmpty else {
@@ -44,7 +44,7 @@ struct Migrate: ParsableCommand {
       held.append(store)
       try move(try store.load(), named: name, to: target.databases.database(name))
     }
-    if source.hasAccounts { try moveAccounts(from: source, to: target) }
+    if try source.hasAccounts { try moveAccounts(from: source, to: target) }
   }
 
   /// Moves a database, and verifies the copy.
@@ -123,9 +123,11 @@ private enum MigrationStorage {
 
   /// Whether the storage may contain accounts.
   var hasAccounts: Bool {
-    switch self {
-    case .directory(let paths): Storage.hasAccounts(in: paths.identities)
-    case .shared: true
+    get throws {
+      switch self {
+      case .directory(let paths): try Storage.hasAccounts(in: paths.identities)
+      case .shared: true
+      }
     }
   }
 

@@ -53,8 +53,11 @@ package final class SQLiteIdentityStore: MovableIdentityStore, @unchecked Sendab
   }
 
   /// Whether a directory has accounts.
-  package static func exists(in directory: String) -> Bool {
-    access(directory + "/accounts.sqlite", F_OK) == 0
+  ///
+  /// - Throws: ``StoreError`` when it cannot be read.
+  package static func exists(in directory: String) throws(StoreError) -> Bool {
+    let path = directory + "/accounts.sqlite"
+    return try StoreError.translating(at: path) { try FilePath.exists(path) }
   }
 
   // MARK: Reading

@@ -57,7 +57,7 @@ struct StoreDirectory: Sendable {
 
   /// Whether the directory holds a store, or only files that other users cannot open.
   private var hasOnlyOurs: Bool {
-    if hasDatabase || access(path + "/lock", F_OK) == 0 { return true }
+    if (try? hasDatabase) == true || access(path + "/lock", F_OK) == 0 { return true }
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else {
       return false
     }
@@ -80,8 +80,13 @@ struct StoreDirectory: Sendable {
   }
 
   /// Whether there is a database, or evidence that there was one.
+  ///
+  /// - Throws: ``StoreError`` when the directory cannot be read.
   var hasDatabase: Bool {
-    access(database, F_OK) == 0 || CompanionFile.markProvesData(of: database)
+    get throws(StoreError) {
+      let isThere = try StoreError.translating(at: path) { try FilePath.exists(database) }
+      return isThere || CompanionFile.markProvesData(of: database)
+    }
   }
 
   // MARK: Copies

@@ -30,7 +30,9 @@ package struct SQLiteDatabase: StoredDatabase {
     self.now = now
   }
 
-  package var exists: Bool { StoreDirectory(path: path).hasDatabase }
+  package var exists: Bool {
+    get throws(StoreError) { try StoreDirectory(path: path).hasDatabase }
+  }
 
   package func load() throws(StoreError) -> StoredTree { try StoreFile(at: path).load() }
 
@@ -145,7 +147,7 @@ package struct SQLiteDatabase: StoredDatabase {
       try PrivateFile.create(draft, followsLink: false)
       let check = try source.backUp(to: draft)
       let hasFiles =
-        directory.hasDatabase || access(CompanionFile.log(of: directory.database), F_OK) == 0
+        try directory.hasDatabase || access(CompanionFile.log(of: directory.database), F_OK) == 0
       let replaced = hasFiles ? try directory.copyAside(as: "replaced") : nil
       try directory.replaceDatabase(with: draft)
       return (check, replaced)
@@ -169,7 +171,7 @@ package struct SQLiteDatabase: StoredDatabase {
   /// - Throws: ``StoreError`` when a server holds the database, or its files cannot be used.
   package func acceptLoss() throws(StoreError) -> AcceptedLoss? {
     let directory = StoreDirectory(path: path)
-    guard directory.hasDatabase else { return nil }
+    guard try directory.hasDatabase else { return nil }
     let lock = try DirectoryLock(directory: path)
     defer { lock.release() }
     let file = directory.database

@@ -47,9 +47,12 @@ package struct SQLiteTreeStores: StoredDatabases {
     SQLiteDatabase(at: directory(of: name), options: options, now: now)
   }
 
-  private func exists(_ name: String) -> Bool {
-    StoreDirectory(path: directory(of: name)).hasDatabase
+  private func exists(_ name: String) throws(StoreError) -> Bool {
+    try StoreDirectory(path: directory(of: name)).hasDatabase
   }
+
+  /// Whether there is a database, or something that cannot be read, which must not hide the others.
+  private func mayExist(_ name: String) -> Bool { (try? exists(name)) ?? true }
 
   package func names() throws(StoreError) -> [String] {
     var names: [String] = []
@@ -60,17 +63,19 @@ package struct SQLiteTreeStores: StoredDatabases {
           String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
         // A database that is being created has a name that begins with a dot.
-        if !name.hasPrefix("."), name != DatabaseName.standard, exists(name) { names.append(name) }
+        if !name.hasPrefix("."), name != DatabaseName.standard, mayExist(name) {
+          names.append(name)
+        }
       }
     } else if errno != ENOENT {
       throw StoreError(systemCode: errno, "cannot read \(databases)")
     }
-    if exists(DatabaseName.standard) { names.append(DatabaseName.standard) }
+    if mayExist(DatabaseName.standard) { names.append(DatabaseName.standard) }
     return names.sorted()
   }
 
   package func open(_ name: String) throws(StoreError) -> (any TreeStore)? {
-    exists(name) ? try store(in: directory(of: name)) : nil
+    try exists(name) ? store(in: directory(of: name)) : nil
   }
 
   private func store(in directory: String) throws(StoreError) -> SQLiteTreeStore {
@@ -81,7 +86,7 @@ package struct SQLiteTreeStores: StoredDatabases {
   ///
   /// It appears as a whole or not at all, even if the process ends halfway.
   package func create(_ name: String) throws(StoreError) -> Bool {
-    guard !exists(name) else { return false }
+    guard try !exists(name) else { return false }
     guard name != DatabaseName.standard else {
       try store(in: path).close()
       return true
@@ -141,7 +146,7 @@ package struct SQLiteTreeStores: StoredDatabases {
     in accounts: String,
     _ body: () throws(StoreError) -> Void
   ) throws(StoreError) {
-    guard name != DatabaseName.standard, exists(name) else {
+    guard name != DatabaseName.standard, try exists(name) else {
       throw StoreError(.failed, description: "\(databases) has no database \"\(name)\"")
     }
     // A server has the standard database open, and opens this one when it is asked for.
@@ -149,7 +154,7 @@ package struct SQLiteTreeStores: StoredDatabases {
       try DirectoryLock(directory: path), try DirectoryLock(directory: directory(of: name)),
     ]
     defer { for lock in locks { lock.release() } }
-    if SQLiteIdentityStore.exists(in: accounts) {
+    if try SQLiteIdentityStore.exists(in: accounts) {
       let store = try SQLiteIdentityStore(directory: accounts)
       try StoreError.translating(at: accounts) {
         // Tokens name the database, and others may have accounts in the next one of that name.

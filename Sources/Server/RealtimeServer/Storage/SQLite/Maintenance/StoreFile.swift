@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import GRDB
 import RealtimeCore
@@ -21,7 +22,8 @@ package struct StoreFile: Sendable {
     var status = stat()
     let isDirectory = stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     self.path = isDirectory ? StoreDirectory(path: path).database : path
-    guard access(self.path, F_OK) == 0 else {
+    let file = self.path
+    guard try StoreError.translating(at: file, { try FilePath.exists(file) }) else {
       if let fault = try AcknowledgedCommits(ofStoreAt: self.path).absence {
         throw StoreError.loss(of: self.path, fault: fault)
       }
