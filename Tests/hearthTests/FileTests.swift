@@ -32,6 +32,27 @@ extension EndToEnd {
       #expect(try object(text("e"))["a"] as? Int == 1)
     }
 
+    @Test("No file of a database is replaced by another command")
+    func ownFiles() throws {
+      try sandbox.hearth("set", "/a", "1")
+      let data = "data/hearth"
+      let links = "mkdir d; ln -s ../\(data)/database.sqlite d/link; touch wal wal-wal"
+      #expect(try shell(links).status == 0)
+      let names = [
+        "database.sqlite", "lock", "server", "database.sqlite-wal", "database.sqlite-mark",
+      ]
+      for path in names.map({ "\(data)/\($0)" }) + ["d/link", "wal"] {
+        let outcome = try shell("hearth export \(path)")
+        #expect(outcome.status == 6, "\(path): \(outcome.errors)")
+        #expect(outcome.errors.contains("belongs to a database"), "\(outcome.errors)")
+      }
+      #expect(try shell("hearth serve --log \(data)/database.sqlite --socket s").status == 6)
+      #expect(
+        try shell("hearth export \(data)/out.json; hearth export \(data)/out.json").status == 0
+      )
+      #expect(try sandbox.hearth("get", "/a").output == "1\n")
+    }
+
     @Test("An export of a named database that is missing or cannot be read keeps the old file")
     func wrongDirectory() throws {
       try sandbox.write("good", to: "out.json")

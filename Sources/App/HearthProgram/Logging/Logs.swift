@@ -42,6 +42,7 @@ final class LogFile: Sendable {
     self.path = path
     self.size = size
     self.takesStandardError = takesStandardError
+    try DatabaseFiles.protect(path)
     try? PrivateDirectory.create(FilePath.directory(of: path))
     let opened = Self.open(path)
     guard opened >= 0 else { throw .unwritable(path, errno, .usage) }

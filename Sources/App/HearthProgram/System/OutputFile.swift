@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Its name ends in ".partial" until it is finished. A symbolic link stays one: the file that it
 /// leads to is replaced. Anything other than a regular file, such as a pipe, is written to directly.
-final class OutputFile {
+package final class OutputFile {
   /// The final path of the file.
   let path: String
   /// The path of the file until it is finished.
@@ -18,8 +18,9 @@ final class OutputFile {
 
   /// Creates an empty file that only its owner may read.
   ///
-  /// - Throws: ``CommandFailure`` when it cannot be written, or another process is writing it.
-  init(_ path: String) throws(CommandFailure) {
+  /// - Throws: ``CommandFailure`` when it cannot be written, another process is writing it, or it
+  ///   belongs to a database.
+  package init(_ path: String) throws(CommandFailure) {
     self.path = path
     var status = stat()
     let exists = stat(path, &status) == 0
@@ -28,6 +29,7 @@ final class OutputFile {
     isDirect = exists && status.st_mode & S_IFMT != S_IFREG
     target = isDirect ? path : Self.target(of: path)
     partialPath = isDirect ? path : target + ".partial"
+    try DatabaseFiles.protect(target)
     descriptor =
       isDirect ? open(path, O_RDWR | O_CLOEXEC) : try Self.openLocked(partialPath, for: path)
     guard descriptor >= 0, isDirect || ftruncate(descriptor, 0) == 0 else {
@@ -85,13 +87,13 @@ final class OutputFile {
   }
 
   /// Appends text.
-  func write(_ text: String) throws(CommandFailure) {
+  package func write(_ text: String) throws(CommandFailure) {
     let code = PrivateFile.writeAll(Array(text.utf8), to: descriptor)
     guard code == 0 else { throw .unwritable(path, code, .failed) }
   }
 
   /// Syncs the file to disk and renames it to its final path.
-  func finish() throws(CommandFailure) {
+  package func finish() throws(CommandFailure) {
     isFinished = true
     guard !isDirect else { return }
     guard fsync(descriptor) == 0, rename(partialPath, target) == 0 else {
@@ -103,6 +105,25 @@ final class OutputFile {
       try DirectoryNames.synchronizeIfPossible(FilePath.directory(of: target))
     } catch {
       throw .unwritable(path, error.code, .failed)
+    }
+  }
+}
+
+/// The files of databases and accounts.
+enum DatabaseFiles {
+  /// Ensures that one of them is not written to as any other file.
+  ///
+  /// - Parameter path: The path of a file, which need not exist.
+  /// - Throws: ``CommandFailure`` when it belongs to a database.
+  static func protect(_ path: String) throws(CommandFailure) {
+    let name = FilePath.name(of: path)
+    let isNamedSo =
+      ["lock", "server", "keys.json", "custom-token-key.json"].contains(name)
+      || ["database.sqlite", "accounts.sqlite"].contains { name.hasPrefix($0) }
+    let isInUse = isNamedSo && access(FilePath.directory(of: path) + "/lock", F_OK) == 0
+    // A database may be a symbolic link to a file elsewhere, beside which its log is.
+    if isInUse || access(path + "-wal", F_OK) == 0 {
+      throw CommandFailure(.conflict, "\(path) belongs to a database in use; choose another path")
     }
   }
 }

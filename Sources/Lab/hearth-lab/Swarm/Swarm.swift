@@ -291,11 +291,9 @@ struct Swarm: AsyncParsableCommand {
       } else {
         String(decoding: PrettyJSON.text(report.json), as: UTF8.self) + "\n"
       }
-    do {
-      try text.write(toFile: path, atomically: true, encoding: .utf8)
-    } catch {
-      throw CommandFailure(.failed, "\(path) cannot be written: \(error.localizedDescription)")
-    }
+    let file = try OutputFile(path)
+    try file.write(text)
+    try file.finish()
   }
 }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import DurableFiles
 import Foundation
 import RealtimeCore
 import RealtimeServer
@@ -34,8 +33,7 @@ struct Backup: ParsableCommand {
       throw CommandFailure(.usage, "only a local database can be copied; see \"hearth export\"")
     }
     let source = try choice.database(options)
-    let path = try destination()
-    let file = try OutputFile(path)
+    let file = try destination()
     let progress = ProgressLine("copying", counting: .bytes, of: try sourceSize())
     let check = try progress.following(file.partialPath) {
       try StorageProgress.reporting(to: { done, total in
@@ -47,9 +45,9 @@ struct Backup: ParsableCommand {
     try file.finish()
     progress.finish()
     options.confirm(
-      "\(path): everything up to commit \(check.revision), checked",
+      "\(file.path): everything up to commit \(check.revision), checked",
       json: .object(
-        ("file", .string(path)),
+        ("file", .string(file.path)),
         ("revision", .integer(check.revision)),
         ("rows", .integer(Int64(check.rowCount)))
       )
@@ -65,20 +63,20 @@ struct Backup: ParsableCommand {
     return Int64(status.st_size)
   }
 
-  /// The path of the copy; it must not be the path of a database that a server may use.
-  private func destination() throws(CommandFailure) -> String {
+  /// The file of the copy, which must not replace a database or a file of another program.
+  private func destination() throws(CommandFailure) -> OutputFile {
     var status = stat()
     let exists = stat(target, &status) == 0
     let isDirectory = exists && status.st_mode & S_IFMT == S_IFDIR
     let path = isDirectory ? "\(target)/\(Storage.fileName)" : target
-    let lock = FilePath.directory(of: path) + "/lock"
-    if access(path, F_OK) == 0, isDirectory || access(lock, F_OK) == 0 {
+    if isDirectory, access(path, F_OK) == 0 {
       throw CommandFailure(.conflict, "\(path) is a database in use; choose another path")
     }
+    let file = try OutputFile(path)
     if exists, !isDirectory, status.st_size > 0, (try? Storage.copy(at: path).check()) == nil {
       throw CommandFailure(.conflict, "\(path) exists and is not a copy of a database")
     }
-    return path
+    return file
   }
 }
 
