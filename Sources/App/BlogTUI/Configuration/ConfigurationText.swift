@@ -13,14 +13,14 @@ package enum ConfigurationText {
     for context in contexts.keys.sorted() {
       text += context.isEmpty ? "\n[keys]\n" : "\n[keys.\(TOMLKey.text(context))]\n"
       for wish in contexts[context] ?? [] {
-        text += "\(TOMLKey.quoted(wish.keys)) = \(TOMLKey.quoted(wish.action))\n"
+        text += "\(TOMLString.quoted(wish.keys)) = \(TOMLString.quoted(wish.action))\n"
       }
     }
     for command in configuration.commands {
       text += "\n[commands.\(TOMLKey.text(command.name))]\n"
-      text += "run = \(TOMLKey.quoted(command.shell))\n"
-      if let keys = command.keys?.keys { text += "key = \(TOMLKey.quoted(keys))\n" }
-      text += "output = \(TOMLKey.quoted(command.output.rawValue))\n"
+      text += "run = \(TOMLString.quoted(command.shell))\n"
+      if let keys = command.keys?.keys { text += "key = \(TOMLString.quoted(keys))\n" }
+      text += "output = \(TOMLString.quoted(command.output.rawValue))\n"
     }
     return text
   }
@@ -32,7 +32,8 @@ package enum ConfigurationText {
     case .choice(let words): words.map { "\"\($0)\"" }.joined(separator: ", ")
     case .number(let range): "a number from \(range.lowerBound) to \(range.upperBound)"
     case .theme:
-      Configuration().themeNames.map { "\"\($0)\"" }.joined(separator: ", ") + ", or a file"
+      Configuration().themeNames.map { TOMLString.quoted($0) }.joined(separator: ", ")
+        + ", or a file"
     }
   }
 

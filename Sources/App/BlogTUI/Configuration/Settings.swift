@@ -125,7 +125,7 @@ package enum SettingValue: Hashable, Sendable, CustomStringConvertible, Codable 
   /// The value as written in a configuration file.
   package var tomlText: String {
     switch self {
-    case .word(let word): "\"\(word)\""
+    case .word(let word): TOMLString.quoted(word)
     case .flag, .number: description
     }
   }

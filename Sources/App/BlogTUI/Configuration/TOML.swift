@@ -131,8 +131,8 @@ enum TOMLKey {
   }
 
   private static func readPart(_ text: inout Substring) -> String? {
-    guard let first = text.first else { return nil }
-    guard first == "\"" || first == "'" else {
+    if text.unicodeScalars.first == "\"" { return TOMLString.read(&text) }
+    guard text.first == "'" else {
       let word = text.prefix {
         $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_")
       }
@@ -142,16 +142,11 @@ enum TOMLKey {
     var name = ""
     var rest = text.dropFirst()
     while let next = rest.popFirst() {
-      if next == first {
+      if next == "'" {
         text = rest
         return name
       }
-      // Key names need no escapes other than those of the quote and the backslash.
-      if next == "\\", first == "\"", let escaped = rest.popFirst() {
-        name.append(escaped)
-      } else {
-        name.append(next)
-      }
+      name.append(next)
     }
     return nil
   }
@@ -160,13 +155,74 @@ enum TOMLKey {
   static func text(_ name: String) -> String {
     let isBare = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }
     guard !isBare || name.isEmpty else { return name }
-    return quoted(name)
+    return TOMLString.quoted(name)
+  }
+}
+
+/// The strings of TOML in quotation marks.
+///
+/// They are taken apart by scalars: a mark that is combined with a quotation mark is a character with
+/// it, but not part of it.
+package enum TOMLString {
+  /// The string as written in a file, on one line and without control characters.
+  package static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": quoted += "\\\(scalar)"
+      case "\n": quoted += "\\n"
+      case "\r": quoted += "\\r"
+      case "\t": quoted += "\\t"
+      default:
+        if scalar.properties.generalCategory == .control {
+          let digits = String(scalar.value, radix: 16)
+          quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        } else {
+          quoted.unicodeScalars.append(scalar)
+        }
+      }
+    }
+    return quoted + "\""
   }
 
-  /// The string as written in a file.
-  static func quoted(_ text: String) -> String {
-    "\""
-      + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
-      .replacing("\n", with: "\\n").replacing("\t", with: "\\t") + "\""
+  /// Reads a string from the beginning of a text.
+  ///
+  /// - Parameter text: The text; what was read is removed.
+  /// - Returns: The string; nil if there is none.
+  package static func read(_ text: inout Substring) -> String? {
+    var rest = text.unicodeScalars
+    guard rest.popFirst() == "\"" else { return nil }
+    var string = String.UnicodeScalarView()
+    while var scalar = rest.popFirst() {
+      if scalar == "\"" {
+        text = Substring(rest)
+        return String(string)
+      }
+      if scalar == "\\" {
+        guard let escaped = readEscaped(&rest) else { return nil }
+        scalar = escaped
+      }
+      string.append(scalar)
+    }
+    return nil
+  }
+
+  /// Reads what follows a backslash; nil if that is nothing known.
+  private static func readEscaped(_ rest: inout Substring.UnicodeScalarView) -> Unicode.Scalar? {
+    guard let kind = rest.popFirst() else { return nil }
+    switch kind {
+    case "\"", "\\": return kind
+    case "b": return "\u{8}"
+    case "t": return "\t"
+    case "n": return "\n"
+    case "f": return "\u{C}"
+    case "r": return "\r"
+    case "u", "U":
+      let digits = rest.prefix(kind == "u" ? 4 : 8)
+      guard digits.allSatisfy(\.properties.isASCIIHexDigit) else { return nil }
+      rest = rest[digits.endIndex...]
+      return UInt32(String(digits), radix: 16).flatMap(Unicode.Scalar.init)
+    default: return nil
+    }
   }
 }

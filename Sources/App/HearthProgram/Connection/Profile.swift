@@ -1,4 +1,5 @@
 import ArgumentParser
+import BlogTUI
 import DurableFiles
 import Foundation
 import RealtimeCore
@@ -150,9 +151,9 @@ struct ProfileFile {
     }
     var lines = try lines()
     if let last = lines.last, !last.isEmpty { lines.append("") }
-    lines += ["[\(profile.name)]", "database = \(Self.quoted(profile.database))"]
-    if let key = profile.apiKey { lines.append("api-key = \(Self.quoted(key))") }
-    if let file = profile.caFile { lines.append("ca-file = \(Self.quoted(file))") }
+    lines += ["[\(profile.name)]", "database = \(TOMLString.quoted(profile.database))"]
+    if let key = profile.apiKey { lines.append("api-key = \(TOMLString.quoted(key))") }
+    if let file = profile.caFile { lines.append("ca-file = \(TOMLString.quoted(file))") }
     try write(lines)
   }
 
@@ -203,23 +204,9 @@ struct ProfileFile {
   }
 
   private static func text(_ quoted: Substring) -> String? {
-    guard quoted.hasPrefix("\"") else { return nil }
-    var text = ""
-    var rest = quoted.dropFirst()
-    while let character = rest.popFirst() {
-      switch character {
-      case "\"": return isEnd(rest) ? text : nil
-      case "\\":
-        guard let escaped = rest.popFirst(), escaped == "\"" || escaped == "\\" else { return nil }
-        text.append(escaped)
-      default: text.append(character)
-      }
-    }
-    return nil
-  }
-
-  private static func quoted(_ text: String) -> String {
-    "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    var rest = quoted
+    guard let text = TOMLString.read(&rest), isEnd(rest) else { return nil }
+    return text
   }
 
   private func lines() throws(CommandFailure) -> [String] {
