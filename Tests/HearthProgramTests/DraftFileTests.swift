@@ -51,6 +51,41 @@ struct DraftFileTests {
     #expect(FileManager.default.contents(atPath: path + ".damaged") == Data(text.utf8))
   }
 
+  @Test("Files that the system cannot read now stay where they are")
+  func unreadable() throws {
+    let directory = try TemporaryDirectory()
+    let first = DraftFile(directory: directory.path, uid: "alice")
+    _ = first.load()
+    _ = first.save(Unsent(posts: [Draft(title: "T", body: "")]), isDurable: false)
+    let path = try #require(try files(directory, ".json").first)
+    first.close()
+    let other = "\(path.dropLast("\(getpid()).json".count))1.json"
+    // Even root cannot follow a link to itself.
+    for link in [other, directory.file("history")] {
+      #expect(symlink(link, link) == 0)
+    }
+    let loaded = DraftFile(directory: directory.path, uid: "alice").load()
+    #expect(loaded.unsent.posts.map(\.title) == ["T"])
+    #expect(loaded.news.count == 1 && loaded.news.first?.contains(other) == true)
+    let history = CommandHistory(directory: directory.path)
+    #expect(history.load().isEmpty)
+    history.save(["new"])
+    for link in [other, directory.file("history")] {
+      #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == link)
+    }
+  }
+
+  @Test("What an editor saved is kept if its draft is unknown")
+  func unknownDraft() throws {
+    let directory = try TemporaryDirectory()
+    let first = DraftFile(directory: directory.path, uid: "alice")
+    let edited = try first.editorFile(for: Unsent(posts: [Draft(title: "T", body: "")]), text: "x")
+    try Data("{".utf8).write(to: URL(fileURLWithPath: edited.path + ".draft"))
+    let loaded = DraftFile(directory: directory.path, uid: "alice").load()
+    #expect(loaded.news.first?.contains(edited.path + ".kept") == true)
+    #expect(FileManager.default.contents(atPath: edited.path + ".kept") == Data("x".utf8))
+  }
+
   @Test("A failed save of drafts is reported")
   func unwritable() throws {
     let directory = try TemporaryDirectory()

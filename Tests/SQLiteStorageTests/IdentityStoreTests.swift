@@ -49,6 +49,18 @@ struct IdentityStoreTests {
     }
   }
 
+  @Test("A secret that cannot be read is not called damaged")
+  func unreadableSecret() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.file("identities")
+    let store = try SQLiteIdentityStore(directory: path)
+    #expect(mkdir("\(path)/keys.json", 0o700) == 0)
+    let error = #expect(throws: StoreError.self) { try store.secret(.keys) }
+    #expect(error?.kind == .notWritable)
+    #expect(error?.description.contains("Is a directory") == true)
+    try store.close()
+  }
+
   @Test("A secret is replaced atomically, and a symbolic link in its place is not followed")
   func secrets() throws {
     let store = try SQLiteIdentityStore(directory: path)

@@ -45,7 +45,10 @@ final class DraftFile {
       // The process id may have been reused: a file of this name is from an earlier process.
       let lock = other == name ? nil : FileDescriptors.lock(lockPath(other))
       guard other == name || lock != nil else { continue }
-      var read = take(path(other), &news)
+      guard var read = take(path(other), &news) else {
+        if let lock { close(lock) }
+        continue
+      }
       var done = [path(other)]
       for file in files where file.hasPrefix(other + ".") && file.hasSuffix(".draft") {
         let edited = "\(directory)/\(file.dropLast(6))"
@@ -65,32 +68,38 @@ final class DraftFile {
   }
 
   /// Reads a draft file; one that is damaged is put aside, whatever could be read of it.
-  private func take(_ path: String, _ news: inout [String]) -> Unsent {
-    guard access(path, F_OK) == 0 else { return Unsent() }
-    guard let data = FileManager.default.contents(atPath: path),
-      let json = try? JSONParser.parse(Array(data)), let unsent = Self.unsent(json)
-    else {
-      var number = 1
-      var aside = path + ".damaged"
-      while access(aside, F_OK) == 0 {
-        number += 1
-        aside = "\(path).damaged\(number)"
+  ///
+  /// - Returns: The drafts; nil if the system cannot read them now, so that they stay for a later run.
+  private func take(_ path: String, _ news: inout [String]) -> Unsent? {
+    do throws(FileFailure) {
+      guard let bytes = try PrivateFile.read(path) else { return Unsent() }
+      if let json = try? JSONParser.parse(bytes), let unsent = Self.unsent(json) { return unsent }
+    } catch {
+      // This run is about to write the file of its own name, which it must not replace.
+      if path != self.path(name) {
+        news.append("Drafts of an earlier run stay there: \(error.action): \(error.reason).")
+        return nil
       }
-      let isAside = rename(path, aside) == 0
-      news.append("Drafts of an earlier run cannot be read; they are in \(isAside ? aside : path).")
-      return Unsent()
     }
-    return unsent
+    var number = 1
+    var aside = path + ".damaged"
+    while access(aside, F_OK) == 0 {
+      number += 1
+      aside = "\(path).damaged\(number)"
+    }
+    let isAside = rename(path, aside) == 0
+    news.append("Drafts of an earlier run cannot be read; they are in \(isAside ? aside : path).")
+    return Unsent()
   }
 
   /// Replaces a draft by what an editor has saved of it before its terminal was closed.
   private func takeEdited(_ path: String, into unsent: inout Unsent, _ news: inout [String]) {
-    guard let data = FileManager.default.contents(atPath: path + ".draft"),
-      let json = try? JSONParser.parse(Array(data)), let before = Self.unsent(json)
-    else { return }
     let file = EditorFile(path: path)
     guard file.exists else { return }
     do throws(EnvironmentError) {
+      guard let bytes = try? PrivateFile.read(path + ".draft"),
+        let json = try? JSONParser.parse(bytes), let before = Self.unsent(json)
+      else { throw EnvironmentError("What your editor saved is of a draft that cannot be read.") }
       if let draft = before.posts.first {
         let edited = try file.post(draft)
         guard edited != draft else { return }
@@ -256,14 +265,18 @@ struct CommandHistory {
 
   /// The commands, oldest first.
   func load() -> [String] {
-    guard let data = FileManager.default.contents(atPath: path) else { return [] }
-    return String(decoding: data, as: UTF8.self).split(separator: "\n").suffix(200)
+    let bytes = (try? PrivateFile.read(path)) ?? []
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").suffix(200)
       .map(String.init)
   }
 
   /// Replaces the file; a failure to do so is ignored.
-  func save(_ lines: [String]) {
+  func save(_ lines: [String]) { try? replace(with: lines) }
+
+  private func replace(with lines: [String]) throws(FileFailure) {
+    // What cannot be read is not among the lines, and must not be lost.
+    _ = try PrivateFile.read(path)
     let text = lines.map { $0.replacing("\n", with: " ") + "\n" }.joined()
-    try? PrivateFile.replace(path, with: Array(text.utf8), isDurable: false)
+    try PrivateFile.replace(path, with: Array(text.utf8), isDurable: false)
   }
 }

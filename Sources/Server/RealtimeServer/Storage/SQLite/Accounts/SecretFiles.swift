@@ -41,11 +41,14 @@ enum SecretFiles {
 
   /// The JSON in a file, or nil if there is no file.
   static func read(_ path: String) throws(StoreError) -> JSONValue? {
-    guard access(path, F_OK) == 0 else { return nil }
+    var status = stat()
+    if lstat(path, &status) != 0, errno == ENOENT { return nil }
     try checkPrivate(path)
-    guard let data = FileManager.default.contents(atPath: path), data.count <= maximumBytes,
-      let json = try? JSONParser.parse(data)
-    else { throw StoreError.damaged(path, because: "it is not JSON") }
+    let bytes = try StoreError.translating(at: path) { try PrivateFile.read(path) }
+    guard let bytes else { return nil }
+    guard bytes.count <= maximumBytes, let json = try? JSONParser.parse(bytes) else {
+      throw StoreError.damaged(path, because: "it is not JSON")
+    }
     return json
   }
 
