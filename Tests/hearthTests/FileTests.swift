@@ -78,6 +78,14 @@ extension EndToEnd {
       }
     }
 
+    @Test("A password that is not UTF-8 text is refused")
+    func notUTF8() throws {
+      let add = "hearth users add a@b.cd --password-stdin"
+      let refused = try shell("printf 'correct h\\xfcrse\\n' | \(add)")
+      #expect(refused.status == 2 && refused.errors.contains("the input is not UTF-8 text"))
+      #expect(try shell("printf 'correct horse\\r\\n' | \(add)").status == 0)
+    }
+
     @Test("Pipes are read like files")
     func pipes() throws {
       try sandbox.write(Sandbox.openRules, to: "rules.json")

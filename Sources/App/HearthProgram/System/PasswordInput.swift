@@ -4,12 +4,9 @@ import Foundation
 enum PasswordInput {
   /// The first line of stdin.
   ///
-  /// - Throws: ``CommandFailure`` when it is missing or empty.
+  /// - Throws: ``CommandFailure`` when it is missing, empty or not text.
   static func fromStandardInput() throws(CommandFailure) -> String {
-    guard let line = readLine(strippingNewline: true), !line.isEmpty else {
-      throw CommandFailure(.usage, "stdin has no password")
-    }
-    return line
+    try line(from: STDIN_FILENO, or: "stdin has no password")
   }
 
   /// Asks for a password at the terminal, without echo.
@@ -76,14 +73,17 @@ enum PasswordInput {
   }
 
   private static func line(
-    from terminal: Int32,
+    from descriptor: Int32,
     or complaint: String
   ) throws(CommandFailure) -> String {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
-    while read(terminal, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
-    guard !bytes.isEmpty, let text = String(validating: bytes, as: UTF8.self) else {
-      throw CommandFailure(.usage, complaint)
+    while read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
+    if byte == UInt8(ascii: "\n"), bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+    guard !bytes.isEmpty else { throw CommandFailure(.usage, complaint) }
+    // With marks in the place of other bytes, different passwords would be the same.
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CommandFailure(.usage, "the input is not UTF-8 text")
     }
     return text
   }
