@@ -1,3 +1,4 @@
+import FaultyStorage
 import Foundation
 import RealtimeCore
 import StoreTestSupport
@@ -111,6 +112,28 @@ struct StoreBackupTests {
     #expect(copy.contains("not a database") && !copy.contains("\"hearth") && !copy.contains("away"))
     let checked = message { try SQLiteDatabase(at: directory.store).check() }
     #expect(checked.contains("hearth restore") && !checked.contains("hearth fsck"))
+  }
+
+  @Test(
+    "that cannot be written names the copy, not the store",
+    arguments: FaultyDisk.Fault.allCases
+  )
+  func unwritable(fault: FaultyDisk.Fault) throws {
+    let directory = try TemporaryDirectory()
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    try store.commit(1, Change("a", to: .string("text")))
+    try store.close()
+    let copy = try place()
+    let disk = FaultyDisk(directory: copy.store)
+    disk.fail(at: 1, fault, lasting: true)
+    let error = #expect(throws: StoreError.self) {
+      try StoreFile(at: directory.store).backUp(to: copy.database)
+    }
+    disk.repair()
+    #expect(error?.kind == (fault == .full ? .full : .failed))
+    #expect(error?.description.contains(copy.database) == true)
+    #expect(error?.description.contains(directory.path) == false)
+    #expect(error?.description.contains("start the server") == false)
   }
 
   @Test("reports all damage when checked, without changing anything")

@@ -78,6 +78,14 @@ extension EndToEnd {
       }
     }
 
+    @Test("A backup goes into a file only")
+    func device() throws {
+      try sandbox.hearth("set", "/a", "1")
+      let outcome = try sandbox.hearth("backup", "/dev/null")
+      #expect(outcome.status == 2)
+      #expect(outcome.errors.contains("/dev/null is not a file"), "\(outcome.errors)")
+    }
+
     @Test("A password that is not UTF-8 text is refused")
     func notUTF8() throws {
       let add = "hearth users add a@b.cd --password-stdin"

@@ -72,6 +72,9 @@ struct Backup: ParsableCommand {
     if isDirectory, access(path, F_OK) == 0 {
       throw CommandFailure(.conflict, "\(path) is a database in use; choose another path")
     }
+    if exists, !isDirectory, status.st_mode & S_IFMT != S_IFREG {
+      throw CommandFailure(.usage, "\(path) is not a file, which a copy of a database is")
+    }
     let file = try OutputFile(path)
     if exists, !isDirectory, status.st_size > 0, (try? Storage.copy(at: path).check()) == nil {
       throw CommandFailure(.conflict, "\(path) exists and is not a copy of a database")

@@ -142,14 +142,24 @@ package struct StoreFile: Sendable {
   /// - Throws: `StoreError` when either file cannot be used, or the copy is damaged.
   /// - Complexity: O(size)
   package func backUp(to copy: String) throws(StoreError) -> StoreCheck {
-    let check = try StoreError.translating(at: path, as: role) {
+    let reader = try StoreError.translating(at: path, as: role) {
       guard try readWhole({ _ in true }) == true else {
         throw empty
       }
-      let reader = try StoreSchema.openReader(path: path)
-      defer { try? reader.close() }
-      try reader.writeWithoutTransaction { database in
-        try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
+      return try StoreSchema.openReader(path: path)
+    }
+    defer { try? reader.close() }
+    let check = try StoreError.translating(at: copy, as: .copy) {
+      do {
+        try reader.writeWithoutTransaction { database in
+          try database.execute(sql: "VACUUM INTO ?", arguments: [copy])
+        }
+      } catch let error as DatabaseError where Self.isOfSource(error) {
+        throw StoreError(error, at: path)
+      } catch let error as DatabaseError where error.resultCode == .SQLITE_IOERR {
+        // The error of a store would tell to start its server again.
+        let detail = error.message ?? "code \(error.extendedResultCode.rawValue)"
+        throw StoreError(.failed, description: "\(copy) cannot be written: \(detail)")
       }
       try LogIdentity.renew(copy)
       try Self.sync(copy)
@@ -170,6 +180,12 @@ package struct StoreFile: Sendable {
     role == .copy
       ? .damaged(path, because: "it is empty, and not a backup", as: role)
       : StoreError(.missing, description: "\(path) is empty: no server has used it yet")
+  }
+
+  /// Whether copying has failed because of what is copied.
+  private static func isOfSource(_ error: DatabaseError) -> Bool {
+    [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_BUSY].contains(error.resultCode)
+      || [.SQLITE_IOERR_READ, .SQLITE_IOERR_SHORT_READ].contains(error.extendedResultCode)
   }
 
   /// Waits until a file is on the disk, which SQLite does not do for a copy.
