@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -18,5 +19,20 @@ struct ProfileTests {
     #expect(try file.read() == [profile, Profile(name: "q", database: "x")])
     try file.remove("p")
     #expect(try file.read().map(\.name) == ["q"])
+  }
+
+  @Test("A file that cannot be read is not replaced")
+  func unreadable() throws {
+    let place = try TemporaryDirectory()
+    let file = try ProfileFile(environment: ["XDG_CONFIG_HOME": place.path])
+    #expect(mkdir(place.file("hearth"), 0o700) == 0)
+    // Even root cannot follow a link to itself.
+    #expect(symlink("profiles.toml", file.path) == 0)
+    #expect(throws: CommandFailure.self) { try file.add(Profile(name: "p", database: "x")) }
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: file.path) == "profiles.toml")
+    unlink(file.path)
+    try Data([0x23, 0xFC]).write(to: URL(fileURLWithPath: file.path))
+    #expect(throws: CommandFailure.self) { try file.add(Profile(name: "p", database: "x")) }
+    #expect(FileManager.default.contents(atPath: file.path) == Data([0x23, 0xFC]))
   }
 }

@@ -210,9 +210,14 @@ struct ProfileFile {
   }
 
   private func lines() throws(CommandFailure) -> [String] {
-    guard FileManager.default.fileExists(atPath: path) else { return [] }
-    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-      throw CommandFailure(.usage, "the file \(path) cannot be read")
+    var bytes: [UInt8] = []
+    do throws(FileFailure) {
+      bytes = try PrivateFile.read(path) ?? []
+    } catch {
+      throw CommandFailure(.usage, "the file \(path) cannot be read: \(error.reason)")
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw CommandFailure(.usage, "the file \(path) is not UTF-8 text")
     }
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     if lines.last == "" { lines.removeLast() }
