@@ -181,6 +181,8 @@ struct ClusterSimulation {
   static let quietTime = Duration.seconds(25)
 
   let timing = LeaseTiming()
+  /// How long a client takes to the server that it is sent to.
+  private let redirectTime = Duration.milliseconds(2)
   let mistake: ClusterMistake?
   var random: SplitMix64
   var storage: SimulatedStorage
@@ -551,7 +553,9 @@ struct ClusterSimulation {
       considerFollowing(client, server, at: index)
       var client = client
       client.hops += 1
-      if client.hops > 8 {
+      // Once the storage has lost a lease, servers that saw it still believe in it for a moment.
+      let most = 8 + Int(timing.freshness * 5 / 4 / redirectTime)
+      if client.hops > most {
         problem = (.found, "a client was sent in circles")
       }
       var host = Int(server.host.dropFirst(2)) ?? 0
@@ -559,7 +563,7 @@ struct ClusterSimulation {
         host = firstRedirects[client.database] ?? host
         firstRedirects[client.database] = host
       }
-      schedule(.client(client, server: host), at: now + .milliseconds(2))
+      schedule(.client(client, server: host), at: now + redirectTime)
     case .nowhere: retry(client)
     }
   }
