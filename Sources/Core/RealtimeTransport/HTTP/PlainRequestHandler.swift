@@ -268,8 +268,7 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     )
     request.body = []
     guard let eventLoop = context?.eventLoop else { return }
-    // A client that polls and ends its side has gone; its session goes on without the connection.
-    setHalfClosure(asked.path != PollRequest.path)
+    setHalfClosure(true)
     answerRequest(asked, eventLoop).hop(to: eventLoop).assumeIsolated().whenComplete { result in
       switch result {
       case .success(.answer(let answer)): self.answered(head, with: answer)
