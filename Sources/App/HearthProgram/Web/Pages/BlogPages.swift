@@ -147,7 +147,8 @@ private enum Route {
     case ("blog", 3) where parts[1] == "post":
       let after = request.parameter("after").map { ChildKey($0) }
       self = .post(ChildKey(parts[2]), after: after)
-    case ("blog", 3) where parts[1] == "author": self = .author(parts[2], before: before)
+    case ("blog", 3) where parts[1] == "author" && BlogPaths.isKey(parts[2]):
+      self = .author(parts[2], before: before)
     default: self = .unknown
     }
   }
