@@ -124,7 +124,10 @@ struct ConnectionAcceptor: Sendable {
         }
       },
       open: { channel, head in
+        // Whoever ends its side of a WebSocket has gone.
+        try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: false)
         try open(channel, request: HTTPRequest(head: head, peer: peer))
+        if recorded.value.hasEnded { channel.close(promise: nil) }
         return .messages
       }
     )
@@ -159,6 +162,8 @@ struct ConnectionAcceptor: Sendable {
       recorder,
       upgrade
     )
+    // A client may end its side after a request, and still wait for the answer.
+    try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
     watch(channel, until: upgrade.upgradeResultFuture)
   }
 

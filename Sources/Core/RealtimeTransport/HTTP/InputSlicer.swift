@@ -25,6 +25,8 @@ final class InputSlicer: ChannelInboundHandler, RemovableChannelHandler {
   private var held = ByteBuffer()
   private var length = InputSlicer.shortest
   private var isFeeding = false
+  /// Whether the client has ended its side, which is handed on after what waits here.
+  private var hasEnded = false
   /// Whether the channel reads by itself.
   private var isAutomatic = true
   private var context: ChannelHandlerContext?
@@ -62,6 +64,14 @@ final class InputSlicer: ChannelInboundHandler, RemovableChannelHandler {
     feed()
   }
 
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if event as? ChannelEvent == .inputClosed, holdsInput {
+      hasEnded = true
+    } else {
+      context.fireUserInboundEventTriggered(event)
+    }
+  }
+
   /// Pauses the input, or goes on with what waits here before anything more is read.
   func setReading(_ isReading: Bool) {
     guard flow != .dropping else { return }
@@ -90,6 +100,10 @@ final class InputSlicer: ChannelInboundHandler, RemovableChannelHandler {
     isFeeding = false
     if !holdsInput { held = ByteBuffer() }
     if flow == .open { setAutoRead(true) }
+    if hasEnded, !holdsInput {
+      hasEnded = false
+      context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+    }
     if let removal {
       self.removal = nil
       context.leavePipeline(removalToken: removal)

@@ -132,6 +132,7 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     ) { [weak self] _ in
       self?.close()
     }
+    if recorder.hasEnded { inputEnded() }
     setDeadline(limits.request)
     // Nothing more of a refused request is forwarded, not even its end.
     if recorder.refusal != nil { _ = resumeFirst() }
@@ -160,15 +161,15 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     guard let event = event as? ChannelEvent, event == .inputClosed else {
       return context.fireUserInboundEventTriggered(event)
     }
+    inputEnded()
+    // An idle connection, or a part of a request, needs no answer.
+    if isReceiving, waiting.parts.isEmpty { close() }
+  }
+
+  private func inputEnded() {
     waiting.isEnded = true
     // It looks like this too if the client has gone, so what only reads may be given up.
     reader.leave()
-    if !isAnswering { close() }
-  }
-
-  /// Whether the connection stays open when the client ends its side of it.
-  private func setHalfClosure(_ isAllowed: Bool) {
-    _ = try? context?.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: isAllowed)
   }
 
   /// Processes waiting input until it reaches a request that must be answered first.
@@ -268,7 +269,6 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     )
     request.body = []
     guard let eventLoop = context?.eventLoop else { return }
-    setHalfClosure(true)
     answerRequest(asked, eventLoop).hop(to: eventLoop).assumeIsolated().whenComplete { result in
       switch result {
       case .success(.answer(let answer)): self.answered(head, with: answer)
@@ -303,7 +303,6 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
       return
     }
     phase = .receiving
-    setHalfClosure(waiting.isEnded)
     setDeadline(limits.keepAlive)
     // A client that is still reading a long response is not idle.
     onIdle(output?.hasNotableOutput != true)
@@ -350,7 +349,8 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
       stream.ended()
       return close()
     }
-    setHalfClosure(false)
+    // Whoever ends its side now has gone.
+    _ = try? context?.channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: false)
     let isChunked = head.version == .http1_1
     let encoder = AnswerEncoder(method: head.method, keepsAlive: false)
     var answer = answer

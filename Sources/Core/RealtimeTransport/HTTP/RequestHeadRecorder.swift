@@ -14,6 +14,8 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
   var refusal: HTTPAnswer?
   /// Whether a later handler answers malformed requests.
   var handsErrorsOn = false
+  /// Whether the client had ended its side of the connection before there was such a handler.
+  private(set) var hasEnded = false
   private var farewell: Scheduled<Void>?
 
   /// Makes a recorder.
@@ -33,6 +35,14 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
     case .end: gauge.beginRequest()
     }
     context.fireChannelRead(data)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    guard event as? ChannelEvent == .inputClosed, !handsErrorsOn else {
+      return context.fireUserInboundEventTriggered(event)
+    }
+    hasEnded = true
+    if head == nil { context.close(promise: nil) }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
