@@ -57,8 +57,8 @@ struct RESTRequest: Sendable {
     query =
       method.isRead
       ? try QueryParameters.query(of: request.parameters, isShallow: options.isShallow) : nil
-    let required = request.headerList("if-match")
-    let known = request.headerList("if-none-match")
+    let required = request.headerList("if-match").filter { !$0.isEmpty }
+    let known = request.headerList("if-none-match").filter { !$0.isEmpty }
     guard required.count <= Self.tagLimit, known.count <= Self.tagLimit else {
       throw RESTError(400, reason: "a condition names more than \(Self.tagLimit) versions")
     }
