@@ -162,8 +162,8 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
       return context.fireUserInboundEventTriggered(event)
     }
     inputEnded()
-    // An idle connection, or a part of a request, needs no answer.
-    if isReceiving, waiting.parts.isEmpty { close() }
+    // An idle connection, or a part of a request, gets no more than what was answered before.
+    if isReceiving, waiting.parts.isEmpty { leave() }
   }
 
   private func inputEnded() {
