@@ -49,7 +49,7 @@ struct RESTTests {
   func halfClosed() async throws {
     let directory = try TemporaryDirectory()
     let server = try await DatabaseServer.startForTest(
-      .init(socketPath: directory.file("s"), port: 0)
+      .init(socketPath: directory.file("s"), port: 0, rules: .open)
     )
     let long = String(repeating: "long ", count: 400_000)
     let both = [try server.address, ListenAddress.unix(path: directory.file("s"))]
