@@ -100,14 +100,11 @@ enum SearchActions {
       $0.session.endSearch()
     }
     .hint("all", rank: 3),
-    BoundAction(.next, keys: ["Down"], in: [.search], help: "next match") { model in
-      model.session.feed.list.move(.down)
-      model.session.feed.markSeen()
-      return model.session.tellPosition()
+    BoundAction(.next, keys: ["Down"], in: [.search], help: "next match") {
+      $0.session.moveInList(.down)
     },
-    BoundAction(.previous, keys: ["Up"], in: [.search], help: "previous match") { model -> Void in
-      model.session.feed.list.move(.up)
-      model.session.feed.markSeen()
+    BoundAction(.previous, keys: ["Up"], in: [.search], help: "previous match") {
+      $0.session.moveInList(.up)
     },
   ]
 }
