@@ -56,6 +56,31 @@ struct RejectedWriteTests {
     try await server.stop()
   }
 
+  @Test("With persistence, nothing comes between a denied write's rollback and its completion")
+  func storedRollback() async throws {
+    let server = try await ScriptedServer.refusing(listens: false)
+    let keeping = try Keeping()
+    let database = try keeping.open(server.url)
+    let (data, other) = (database.reference(withPath: "a"), database.reference(withPath: "b"))
+    let told = Record<String>()
+    other.observe(.value) { told.append("other \($0.json)") }
+    data.observe(.value) { snapshot in
+      told.append("data \(snapshot.json)")
+      // Events of what is written now are raised at once.
+      if !snapshot.exists() { other.setValue(told.elements.count) { _, _ in } }
+    }
+    for number in 1...20 {
+      data.setValue(number) { _, _ in told.append("denied") }
+      await told.wait { events in events.filter { $0 == "denied" }.count == number }
+    }
+    let events = told.elements
+    for (event, next) in zip(events.dropFirst(), events.dropFirst(2)) where event == "data null" {
+      #expect(next == "denied")
+    }
+    await database.close()
+    try await server.stop()
+  }
+
   // Differs: If a connected server does not
   @Test("A read without a response from the server fails at its deadline")
   func silence() async throws {

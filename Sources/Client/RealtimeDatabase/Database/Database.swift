@@ -17,7 +17,8 @@ package import RealtimeTransport
 /// no observer and no unfinished operation. All methods may be called from any thread; calls from
 /// one thread take effect in order. Callbacks run on ``callbackQueue``, in the order of the events
 /// that they report. With ``isPersistenceEnabled``, completions of writes wait for the file: they keep
-/// their order among themselves, but may come after the callbacks of later events.
+/// their order among themselves, but may come after the callbacks of later events. A refused write's
+/// comes right after the events that take the write back.
 public final class Database: Sendable {
   let repo: Repo
   /// The address in the URL, even if ``useEmulator(withHost:port:)`` has chosen another server.

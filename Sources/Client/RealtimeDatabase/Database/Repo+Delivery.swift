@@ -114,7 +114,7 @@ extension Repo {
   func finishWrite(_ token: RequestToken, with outcome: Outcome) {
     guard case .write(let path, let block)? = callers.take(token) else { return }
     let error = outcome.error(at: path)
-    enqueueCompletion { block(error) }
+    enqueueCompletion({ block(error) }, isRefusal: error != nil)
   }
 
   func finishGet(_ token: RequestToken, with result: GetResult) {

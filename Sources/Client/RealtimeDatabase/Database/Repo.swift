@@ -52,6 +52,10 @@ package final actor Repo {
   private var deliveries: [@Sendable () -> Void] = []
   /// The completions of writes that the current input brought, which wait for the store.
   private var completions: [@Sendable () -> Void] = []
+  /// Whether one of these is of a write that is taken back.
+  private var takesBack = false
+  /// How many inputs' callbacks wait for the store together with the completion of such a write.
+  private var heldInputs = 0
   /// Reports what the database does; nil while no one watches.
   private(set) var recorder: DiagnosticRecorder?
 
@@ -155,23 +159,33 @@ package final actor Repo {
   /// Runs the completion of a write on the callback queue, once the store has let the write go.
   ///
   /// A write whose caller has been answered must not be sent again, even if the process is killed
-  /// in that moment.
-  func enqueueCompletion(_ block: @escaping @Sendable () -> Void) {
+  /// in that moment. If the write has been refused, the events that take it back wait as well, and so
+  /// does what comes after them: observers learn of it together with the caller.
+  func enqueueCompletion(_ block: @escaping @Sendable () -> Void, isRefusal: Bool) {
     guard store != nil else { return enqueue(block) }
     completions.append(block)
+    if isRefusal { takesBack = true }
   }
 
   private func flush() {
-    if !deliveries.isEmpty {
-      let blocks = deliveries
-      deliveries = []
-      deliver { for block in blocks { block() } }
+    let (events, completions, takesBack) = (deliveries, completions, takesBack)
+    (deliveries, self.completions, self.takesBack) = ([], [], false)
+    guard !events.isEmpty || !completions.isEmpty else { return }
+    guard let store, takesBack || heldInputs > 0 else {
+      deliver(events)
+      if !completions.isEmpty { store?.flush { _ in self.deliver(completions) } }
+      return
     }
-    if let store, !completions.isEmpty {
-      let blocks = completions
-      completions = []
-      store.flush { _ in self.deliver { for block in blocks { block() } } }
+    heldInputs += 1
+    store.flush { _ in
+      self.deliver(events + completions)
+      self.eventLoop.execute { self.assumeIsolated { $0.heldInputs -= 1 } }
     }
+  }
+
+  /// Runs blocks in a row on the callback queue.
+  private nonisolated func deliver(_ blocks: [@Sendable () -> Void]) {
+    if !blocks.isEmpty { deliver { for block in blocks { block() } } }
   }
 
   private func perform(_ output: RepoOutput, at time: Int64) {
