@@ -63,6 +63,14 @@ struct RESTTests {
       #expect(answers.split(separator: "HTTP/1.1 200").count == 2)
       let read = HTTPProbe.text("GET", "/\(number)/list.json?print=pretty")
       #expect(try await RawPeer.exchange(address, read, isAll: true).contains(": 3\n}"))
+      // Whatever waits behind the last request, its answer comes whole.
+      let put = HTTPProbe.text("PUT", "/long\(number).json?print=silent", #""\#(long)""#)
+      _ = try await RawPeer.exchange(address, put, isAll: true)
+      let last = HTTPProbe.text("GET", "/long\(number).json", lines: ["Connection: close"])
+      let rest = String(repeating: "\r\n", count: 300)
+      #expect(try await RawPeer.exchange(address, last + rest, isAll: true).hasSuffix(#"long ""#))
+      // A WebSocket ends with its client's side.
+      _ = try await RawPeer.exchange(address, RawPeer.upgradeRequest(), isAll: true)
       // What ends in the middle of a request is none.
       let part = String(HTTPProbe.text("DELETE", "/\(number).json").dropLast(2))
       #expect(try await !RawPeer.exchange(address, part, isAll: true).contains(" 200 "))

@@ -120,12 +120,13 @@ struct ConnectionAcceptor: Sendable {
         }
         return handlers.admit(request, channel.eventLoop).map { refusal in
           recorded.value.refusal = refusal
-          return refusal == nil ? HTTPHeaders() : nil
+          guard refusal == nil else { return nil }
+          // Whoever ends its side of a WebSocket has gone.
+          _ = try? channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: false)
+          return HTTPHeaders()
         }
       },
       open: { channel, head in
-        // Whoever ends its side of a WebSocket has gone.
-        try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: false)
         try open(channel, request: HTTPRequest(head: head, peer: peer))
         if recorded.value.hasEnded { channel.close(promise: nil) }
         return .messages

@@ -85,6 +85,7 @@ final class InputSlicer: ChannelInboundHandler, RemovableChannelHandler {
   func drop() {
     flow = .dropping
     held = ByteBuffer()
+    tellEnd()
     setAutoRead(true)
   }
 
@@ -100,14 +101,17 @@ final class InputSlicer: ChannelInboundHandler, RemovableChannelHandler {
     isFeeding = false
     if !holdsInput { held = ByteBuffer() }
     if flow == .open { setAutoRead(true) }
-    if hasEnded, !holdsInput {
-      hasEnded = false
-      context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
-    }
+    if !holdsInput { tellEnd() }
     if let removal {
       self.removal = nil
       context.leavePipeline(removalToken: removal)
     }
+  }
+
+  private func tellEnd() {
+    guard hasEnded else { return }
+    hasEnded = false
+    context?.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
   }
 
   private func setAutoRead(_ isReading: Bool) {

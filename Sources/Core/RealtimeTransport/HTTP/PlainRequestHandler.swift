@@ -361,6 +361,7 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     releaseMemory()
     waiting.parts.removeAll()
     input.drop()
+    if waiting.isEnded { close() }
   }
 
   func sendPart(_ bytes: [UInt8]) {

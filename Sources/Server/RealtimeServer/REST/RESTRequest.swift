@@ -62,7 +62,7 @@ struct RESTRequest: Sendable {
     guard required.count <= Self.tagLimit, known.count <= Self.tagLimit else {
       throw RESTError(400, reason: "a condition names more than \(Self.tagLimit) versions")
     }
-    guard !required.isEmpty || request.header("if-match") == nil else {
+    guard method.isRead || !required.isEmpty || request.header("if-match") == nil else {
       throw RESTError(400, reason: "if-match names no version")
     }
     guard method.isRead || request.header("if-none-match") == nil else {
