@@ -17,6 +17,8 @@ package struct PlainBlog: Sendable {
     /// The next line is the title of a new post, or of the post that is edited.
     case title(editing: Post?)
     case body(title: String, editing: Post?, lines: [String])
+    /// A dot makes a change that overwrites what was changed elsewhere.
+    case overwriting(BlogAction)
   }
 
   private var me: Author
@@ -249,6 +251,11 @@ package struct PlainBlog: Sendable {
   private mutating func answer(to line: String, now: Int64) -> Answer {
     switch mode {
     case .commands: return command(line, now: now)
+    case .overwriting(let change):
+      mode = .commands
+      if line == "." { return Answer(effects: [.write(change)]) }
+      let next = command(line, now: now)
+      return Answer(lines: ["Not changed."] + next.lines, effects: next.effects)
     case .title(let edited):
       let title = line.isBlank ? edited?.title : line
       mode = title.map { .body(title: $0, editing: edited, lines: []) } ?? .commands
@@ -264,7 +271,7 @@ package struct PlainBlog: Sendable {
       if let problem = BlogBounds.problem(title: title, body: body) {
         return Answer(lines: ["Not posted: \(problem.description)"])
       }
-      if let edited { return change(edited, title: title, body: body, from: lines) }
+      if let edited { return change(edited, title: title, body: body) }
       return Answer(effects: [.write(.post(title: title, body: body))])
     }
   }
@@ -412,12 +419,7 @@ package struct PlainBlog: Sendable {
   }
 
   /// Changes a post; what was changed elsewhere meanwhile is overwritten after another dot only.
-  private mutating func change(
-    _ edited: Post,
-    title: String,
-    body: String,
-    from lines: [String]
-  ) -> Answer {
+  private mutating func change(_ edited: Post, title: String, body: String) -> Answer {
     let title = title == edited.title ? nil : title
     let body = body == edited.body ? nil : body
     guard title != nil || body != nil else { return Answer(lines: ["Nothing changed."]) }
@@ -426,7 +428,7 @@ package struct PlainBlog: Sendable {
       present.title.isLost(to: title, knowing: [edited.title])
         || present.body.isLost(to: body, knowing: [edited.body])
     else { return Answer(effects: [.write(.edit(edited.id, title: title, body: body))]) }
-    mode = .body(title: title ?? present.title, editing: present, lines: lines)
+    mode = .overwriting(.edit(edited.id, title: title, body: body))
     return Answer(lines: ["The post was changed elsewhere meanwhile; another dot overwrites that."])
   }
 
