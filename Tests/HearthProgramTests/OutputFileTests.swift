@@ -41,6 +41,31 @@ struct OutputFileTests {
     #expect(Set(names) == ["d", "d/there", "relative", "chain", "circle"])
   }
 
+  @Test("A new file is its owner's alone; one that is replaced stays open to whom it was")
+  func mode() throws {
+    for (name, mode) in [("new", mode_t(0o600)), ("shared", 0o664)] {
+      if name == "shared" {
+        try write("old", to: name)
+        #expect(chmod(place.file(name), mode) == 0)
+      }
+      try write("text", to: name)
+      var status = stat()
+      #expect(stat(place.file(name), &status) == 0 && status.st_mode & 0o777 == mode)
+    }
+  }
+
+  @Test("The files of a database are protected, also behind a link, and no others beside them")
+  func database() throws {
+    for name in ["database.sqlite", "lock"] { try write("", to: name) }
+    #expect(symlink(place.file("database.sqlite"), place.file("link")) == 0)
+    for name in ["link", "database.sqlite", "database.sqlite-wal", "lock", "keys.json"] {
+      #expect(throws: CommandFailure.self) { try DatabaseFiles.protect(place.file(name)) }
+    }
+    for name in ["database.sqlite.bak", "database.sqlite.json", "copy"] {
+      try DatabaseFiles.protect(place.file(name))
+    }
+  }
+
   @Test("A file that another process finishes meanwhile is not truncated")
   func finishedMeanwhile() throws {
     let path = place.file("f")

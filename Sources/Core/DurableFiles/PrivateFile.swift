@@ -37,7 +37,7 @@ package enum PrivateFile {
   package static func read(_ path: String) throws(FileFailure) -> [UInt8]? {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
-      if errno == ENOENT { return nil }
+      if errno == ENOENT || errno == ENOTDIR { return nil }
       throw FileFailure(errno, action: "cannot open \(path)")
     }
     defer { close(descriptor) }

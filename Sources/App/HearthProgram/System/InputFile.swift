@@ -25,7 +25,10 @@ enum InputFile {
   /// - Throws: ``CommandFailure`` that names the file and the reason.
   static func text(_ path: String) throws(CommandFailure) -> String {
     var bytes = try bytes(path)
-    if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
+    if bytes.last == UInt8(ascii: "\n") {
+      bytes.removeLast()
+      if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
+    }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       throw CommandFailure(.usage, "\(path == "-" ? "stdin" : path) is not UTF-8 text")
     }

@@ -16,7 +16,7 @@ package final class OutputFile {
   private let isDirect: Bool
   private var isFinished = false
 
-  /// Creates an empty file that only its owner may read.
+  /// Creates an empty file that only its owner may read, unless it replaces one that others may.
   ///
   /// - Throws: ``CommandFailure`` when it cannot be written, another process is writing it, or it
   ///   belongs to a database.
@@ -29,12 +29,14 @@ package final class OutputFile {
     isDirect = exists && status.st_mode & S_IFMT != S_IFREG
     target = isDirect ? path : Self.target(of: path)
     partialPath = isDirect ? path : target + ".partial"
-    try DatabaseFiles.protect(target)
+    try DatabaseFiles.protect(path)
     descriptor =
       isDirect ? open(path, O_RDWR | O_CLOEXEC) : try Self.openLocked(partialPath, for: path)
     guard descriptor >= 0, isDirect || ftruncate(descriptor, 0) == 0 else {
       throw .unwritable(path, errno, .failed)
     }
+    // What is replaced may be for others, too.
+    if exists, !isDirect { fchmod(descriptor, status.st_mode & 0o777) }
   }
 
   deinit {
@@ -43,7 +45,7 @@ package final class OutputFile {
   }
 
   /// The path that a symbolic link leads to, whether a file is there or not.
-  private static func target(of path: String) -> String {
+  fileprivate static func target(of path: String) -> String {
     var path = path
     for _ in 0..<40 {
       guard let link = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else {
@@ -111,18 +113,24 @@ package final class OutputFile {
 
 /// The files of databases and accounts.
 enum DatabaseFiles {
+  private static let names: Set<String> = {
+    let databases = ["database.sqlite", "accounts.sqlite"].flatMap { name in
+      ["", "-wal", "-shm", "-mark", "-journal"].map { name + $0 }
+    }
+    return Set(databases + ["lock", "server", "keys.json", "custom-token-key.json"])
+  }()
+
   /// Ensures that one of them is not written to as any other file.
   ///
   /// - Parameter path: The path of a file, which need not exist.
   /// - Throws: ``CommandFailure`` when it belongs to a database.
   static func protect(_ path: String) throws(CommandFailure) {
-    let name = FilePath.name(of: path)
-    let isNamedSo =
-      ["lock", "server", "keys.json", "custom-token-key.json"].contains(name)
-      || ["database.sqlite", "accounts.sqlite"].contains { name.hasPrefix($0) }
-    let isInUse = isNamedSo && access(FilePath.directory(of: path) + "/lock", F_OK) == 0
+    let target = OutputFile.target(of: path)
+    let isInUse =
+      names.contains(FilePath.name(of: target))
+      && access(FilePath.directory(of: target) + "/lock", F_OK) == 0
     // A database may be a symbolic link to a file elsewhere, beside which its log is.
-    if isInUse || access(path + "-wal", F_OK) == 0 {
+    if isInUse || access(target + "-wal", F_OK) == 0 {
       throw CommandFailure(.conflict, "\(path) belongs to a database in use; choose another path")
     }
   }
