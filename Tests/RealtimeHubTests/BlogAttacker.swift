@@ -1,6 +1,7 @@
 import Foundation
 import RealtimeCore
 import RealtimeServer
+import TestSupport
 import Testing
 
 /// Writes everything everywhere: whatever a stranger may try in a blog with the rules of a file.
@@ -54,7 +55,7 @@ struct BlogAttacker {
     return text.components(separatedBy: "\n\n## ").reduce(into: [:]) { tables, section in
       let lines = section.components(separatedBy: "\n")
       tables[String(lines[0].prefix { $0 != ":" && $0 != "," })] = lines.dropFirst().map { line in
-        names.reduce(Conversation.expanded(line)) { $0.replacing($1.name, with: $1.text) }
+        names.reduce(SceneText.expanded(line)) { $0.replacing($1.name, with: $1.text) }
       }
     }
   }()

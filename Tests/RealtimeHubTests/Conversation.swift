@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// A conversation with a hub, from a file of `Conversations`.
@@ -71,7 +72,7 @@ struct Conversation: Sendable, CustomTestStringConvertible {
       if text.hasPrefix("## ") {
         all.append(Conversation(file: file, title: String(text.dropFirst(3)), lines: common))
       } else if !text.isEmpty, !text.hasPrefix("#") {
-        if let line = Line(index, expanded(text)) {
+        if let line = Line(index, SceneText.expanded(text)) {
           if all.isEmpty { common.append(line) } else { all[all.count - 1].lines.append(line) }
         } else if let count = all.last?.lines.count, count > 0 {
           all[all.count - 1].lines[count - 1].outcome.lines.append(text)
@@ -79,13 +80,6 @@ struct Conversation: Sendable, CustomTestStringConvertible {
       }
     }
     return all
-  }
-
-  /// Expands repetitions in double braces: `{{ab*3}}` is ababab.
-  static func expanded(_ line: String) -> String {
-    line.replacing(/\{\{(.*?)\*(\d+)\}\}/) { match in
-      String(repeating: String(match.1), count: Int(match.2) ?? 0)
-    }
   }
 
   /// Writes what comes of the lines of a file anew.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a user and others do, and what comes of it, from a file of `Goldens/Scenes`.
@@ -26,14 +27,11 @@ import Testing
 /// or `c3<c1@alice=Text`. `{long}` and `{markup}` are texts, and `{{ab*3}}` is ababab. The title stays
 /// in `edit p11 - "Text"`.
 struct Scene: Sendable, CustomTestStringConvertible {
-  struct Line: Sendable {
-    let number: Int
-    let text: String
-  }
+  typealias Line = SceneText.Line
 
   let file: String
   let title: String
-  private(set) var lines: [Line]
+  let lines: [Line]
 
   var testDescription: String { title }
 
@@ -46,19 +44,9 @@ struct Scene: Sendable, CustomTestStringConvertible {
   }()
 
   static func scenes(of file: URL) -> [Scene] {
-    guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
-    let name = file.lastPathComponent
-    var common: [Line] = []
-    var all: [Scene] = []
-    for (index, text) in text.components(separatedBy: "\n").enumerated() {
-      if text.hasPrefix("## ") {
-        all.append(Scene(file: name, title: String(text.dropFirst(3)), lines: common))
-      } else if !text.isEmpty, !text.hasPrefix("#") {
-        let line = Line(number: index + 1, text: text)
-        if all.isEmpty { common.append(line) } else { all[all.count - 1].lines.append(line) }
-      }
+    SceneText.all(ofFileAt: file.path).flatMap { part in
+      Scene(file: file.lastPathComponent, title: part.title, lines: part.lines).cases
     }
-    return all.flatMap(\.cases)
   }
 
   /// The scene once for each value of its lines that begin with `each`.
@@ -76,10 +64,8 @@ struct Scene: Sendable, CustomTestStringConvertible {
       for (index, value) in values.enumerated() {
         text = text.replacingOccurrences(of: "$\(index + 1)", with: value)
       }
-      text = text.replacing(/\{\{(.*?)\*(\d+)\}\}/) { match in
-        String(repeating: String(match.1), count: Int(match.2) ?? 0)
-      }
-      text = text.replacingOccurrences(of: "{long}", with: Fixture.longBody)
+      text = SceneText.expanded(text)
+        .replacingOccurrences(of: "{long}", with: Fixture.longBody)
         .replacingOccurrences(of: "{markup}", with: markup)
       return Line(number: line.number, text: text)
     }

@@ -1,18 +1,16 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// One conversation with a server, as described in a file of `assets/transcripts`.
 struct Scene: Sendable, CustomTestStringConvertible {
-  struct Line: Sendable {
-    let number: Int
-    let text: String
-  }
+  typealias Line = SceneText.Line
 
   /// The name of the file without its extension.
   let file: String
   /// What the scene shows, with the clause of the protocol that requires it.
   let title: String
-  fileprivate(set) var lines: [Line]
+  let lines: [Line]
 
   var testDescription: String { title }
 
@@ -25,22 +23,10 @@ struct Scene: Sendable, CustomTestStringConvertible {
   /// be read.
   static func all(_ file: String) -> [Scene] {
     let path = folder.appendingPathComponent(file + ".txt").path
-    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
-    var common: [Line] = []
-    var scenes: [Scene] = []
-    for (index, line) in text.components(separatedBy: "\n").enumerated() {
-      if line.hasPrefix("## ") {
-        scenes.append(Scene(file: file, title: String(line.dropFirst(3)), lines: common))
-      } else if !line.isEmpty, !line.hasPrefix("#") {
-        let line = Line(number: index + 1, text: expanded(line))
-        if scenes.isEmpty {
-          common.append(line)
-        } else {
-          scenes[scenes.count - 1].lines.append(line)
-        }
-      }
+    return SceneText.all(ofFileAt: path).map { part in
+      let lines = part.lines.map { Line(number: $0.number, text: SceneText.expanded($0.text)) }
+      return Scene(file: file, title: part.title, lines: lines)
     }
-    return scenes
   }
 
   /// Whether the scene needs nothing that only a server in the test's own process can do.
@@ -50,13 +36,6 @@ struct Scene: Sendable, CustomTestStringConvertible {
       let word = line.text.split(separator: " ").first.map(String.init) ?? ""
       return !library.contains(word) && !line.text.hasPrefix("rules locked")
         && !line.text.contains("\(SceneRun.time)") && !line.text.contains(#""a":"auth""#)
-    }
-  }
-
-  /// Expands repetitions in double braces: `{{ab*3}}` is ababab.
-  private static func expanded(_ line: String) -> String {
-    line.replacing(/\{\{(.*?)\*(\d+)\}\}/) { match in
-      String(repeating: String(match.1), count: Int(match.2) ?? 0)
     }
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import NIOConcurrencyHelpers
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import RealtimeServer
