@@ -135,7 +135,6 @@ package final class HighWaterMark {
     return (isBlank ? .nothing : .damaged, 0)
   }
 
-  /// A checksum of numbers.
   private static func sum(_ numbers: some Collection<UInt64>) -> UInt64 {
     numbers.reduce(0x9e37_79b9_7f4a_7c15) { sum, number in
       let product = (sum ^ number) &* 0xd6e8_feb8_6659_fd93

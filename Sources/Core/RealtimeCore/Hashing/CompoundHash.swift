@@ -7,7 +7,6 @@ package struct CompoundHash: Sendable, Equatable {
   /// One hash for each range, and an empty hash for everything after the last range.
   package let hashes: [String]
 
-  /// Makes a compound hash from its parts.
   package init(posts: [Path], hashes: [String]) {
     self.posts = posts
     self.hashes = hashes
@@ -134,7 +133,6 @@ package struct RangeMerge: Sendable, Equatable {
   /// All data within the range.
   package let node: Node
 
-  /// Makes a range merge.
   package init(start: Path?, end: Path?, node: Node) {
     self.start = start
     self.end = end

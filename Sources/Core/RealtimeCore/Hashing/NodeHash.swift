@@ -125,7 +125,6 @@ package enum SHA1 {
     return state
   }
 
-  /// Appends the digest in Base64.
   static func appendBase64(_ digest: Words, to text: inout [UInt8]) {
     var bits: UInt64 = 0
     var count = 0

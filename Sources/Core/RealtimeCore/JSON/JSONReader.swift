@@ -22,7 +22,6 @@ package struct JSONReader {
     scanner = JSONScanner(source, depthLimit: depthLimit)
   }
 
-  /// Whether the next value is an object.
   package var nextIsObject: Bool { scanner.nextIsObject }
 
   /// Enters the next value, which must be an object.
@@ -54,14 +53,11 @@ package struct JSONReader {
     return .text(try scanner.name())
   }
 
-  /// The name of a member.
   package enum Name: Equatable {
     /// A single lowercase letter, like most names in messages.
     case letter(Unicode.Scalar)
-    /// Any other name.
     case text(String)
 
-    /// The name as text.
     package var text: String {
       switch self {
       case .letter(let letter): String(letter)

@@ -1,6 +1,5 @@
 /// Why a text is not valid JSON, and where the error is.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The reason.
   package let reason: String
   /// The offset of the first bad byte, counted from 0.
   package let offset: Int
@@ -100,7 +99,6 @@ struct JSONScanner {
     (0x21...0x7E).contains(byte) ? "'\(Character(UnicodeScalar(byte)))'" : "byte \(byte)"
   }
 
-  /// Whether the next value is an object.
   var nextIsObject: Bool {
     var ahead = self
     ahead.skipWhitespace()

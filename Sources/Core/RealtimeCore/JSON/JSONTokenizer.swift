@@ -2,17 +2,12 @@
 ///
 /// Only one string or number at a time has to fit into memory. ``JSONParser`` parses it.
 package struct JSONTokenizer {
-  /// A token of JSON text.
   package enum Token: Sendable, Equatable {
-    /// An object begins.
     case objectStart
     /// The name of a member, whose value follows.
     case name(String)
-    /// The innermost object ends.
     case objectEnd
-    /// An array begins.
     case arrayStart
-    /// The innermost array ends.
     case arrayEnd
     /// A string, a number, true, false or null.
     case scalar(JSONValue)
@@ -29,7 +24,6 @@ package struct JSONTokenizer {
     case end
   }
 
-  /// A place in the text.
   package struct Place: Sendable, Hashable, CustomStringConvertible {
     /// The number of the line, counted from 1.
     package var line = 1

@@ -1,16 +1,12 @@
 /// A JSON value that preserves the order of members.
 package enum JSONValue: Hashable, Sendable {
-  /// The literal `null`.
   case null
   /// The literals `true` and `false`.
   case bool(Bool)
   /// A whole number within 64 bits.
   case integer(Int64)
-  /// Any other number.
   case double(Double)
-  /// Text.
   case string(String)
-  /// A list.
   case array([JSONValue])
   /// Named members, in the order of the text; if a name occurs twice, the later member counts.
   case object([JSONMember])
@@ -20,10 +16,8 @@ package enum JSONValue: Hashable, Sendable {
 package struct JSONMember: Hashable, Sendable {
   /// The name, unescaped.
   package var name: String
-  /// The value.
   package var value: JSONValue
 
-  /// Makes a member.
   package init(_ name: String, _ value: JSONValue) {
     self.name = name
     self.value = value
@@ -31,7 +25,6 @@ package struct JSONMember: Hashable, Sendable {
 }
 
 extension JSONValue {
-  /// Makes an object from pairs of names and values.
   package static func object(_ pairs: (String, JSONValue)...) -> JSONValue {
     .object(pairs.map { JSONMember($0.0, $0.1) })
   }
@@ -152,7 +145,6 @@ package enum JSONParser {
 }
 
 extension JSONScanner {
-  /// Reads a value.
   mutating func value(depth: Int = 0) throws(JSONError) -> JSONValue {
     switch try start(depth: depth) {
     case .object: return try object(depth: depth)

@@ -10,7 +10,6 @@ package struct JSONWriter: Sendable {
     if capacity > 0 { bytes.reserveCapacity(capacity) }
   }
 
-  /// The text written so far.
   package var text: String { String(decoding: bytes, as: UTF8.self) }
 
   /// Writes text that is already JSON, such as brackets and commas.

@@ -3,7 +3,6 @@ package struct NodeError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The reason, which names the member concerned.
   package let description: String
 
-  /// Makes an error.
   package init(description: String) {
     self.description = description
   }
@@ -196,7 +195,6 @@ extension NodeChildren {
 }
 
 extension LeafValue {
-  /// The leaf as a JSON value.
   package var json: JSONValue {
     switch self {
     case .bool(let value): .bool(value)

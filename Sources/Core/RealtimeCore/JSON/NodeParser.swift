@@ -1,6 +1,5 @@
 /// Why JSON text is not valid data.
 package enum NodeParserError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The text is not JSON.
   case syntax(JSONError)
   /// The value is not valid data.
   case data(NodeError)

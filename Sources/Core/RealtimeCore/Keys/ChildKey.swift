@@ -47,7 +47,6 @@ package struct ChildKey: Hashable, Comparable, Sendable {
       : .long(LongKey(start: start, text: String(decoding: bytes, as: UTF8.self)))
   }
 
-  /// Makes a key from borrowed text.
   package init(_ text: LeafText) {
     self.init(validUTF8: text.utf8)
   }

@@ -160,7 +160,6 @@ extension UInt8 {
 // Safety: it is valid only for as long as the lender states, usually while a closure runs. Until
 // then the owner of the bytes is retained and not changed.
 package struct LeafText {
-  /// The text in UTF-8.
   package let utf8: UnsafeBufferPointer<UInt8>
 
   /// Lends text that is known to be UTF-8.

@@ -3,15 +3,12 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
   /// The keys, from the root down; empty for the root.
   package let keys: [ChildKey]
 
-  /// The root of a database.
   package static let root = Path([])
 
-  /// Makes a path from keys.
   package init(_ keys: [ChildKey]) {
     self.keys = keys
   }
 
-  /// Makes a path from a slice of keys.
   package init(_ keys: ArraySlice<ChildKey>) {
     self.keys = Array(keys)
   }
@@ -43,9 +40,7 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
     self.keys = keys
   }
 
-  /// Whether this is the root.
   package var isRoot: Bool { keys.isEmpty }
-  /// The number of keys.
   package var count: Int { keys.count }
   /// The first key, or nil at the root.
   package var first: ChildKey? { keys.first }
@@ -59,10 +54,8 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
   @inline(__always)
   package var isPriority: Bool { keys.last?.isPriority == true }
 
-  /// The path of a child.
   package func appending(_ key: ChildKey) -> Path { Path(keys + [key]) }
 
-  /// The path of a descendant.
   package func appending(_ path: Path) -> Path { Path(keys + path.keys) }
 
   /// Whether the other path is this one or lies below it.

@@ -1,4 +1,3 @@
-/// A message from a client.
 package enum ClientMessage: Sendable, Equatable {
   /// Checks that the connection is alive.
   case ping
@@ -15,23 +14,19 @@ package enum ClientMessage: Sendable, Equatable {
   }
 }
 
-/// A request from a client.
 package enum ClientRequest: Sendable, Equatable {
   /// Reports counters about the client.
   case stats(JSONValue)
   /// Signs in: `auth` carries a user's token, `gauth` an administrator's.
   case authenticate(Authentication)
-  /// Signs out.
   case unauthenticate
   /// Presents an App Check token, or drops it (nil).
   case appCheck(String?)
-  /// Starts a listen.
   case listen(ListenRequest)
   /// Ends a listen.
   case unlisten(path: Path, query: Query, tag: Int64?)
   /// Reads data once, without listening.
   case get(path: Path, query: Query)
-  /// Writes data.
   case write(WriteRequest)
   /// Schedules a write for when the connection ends.
   case onDisconnect(path: Path, WriteOperation)
@@ -42,7 +37,6 @@ package enum ClientRequest: Sendable, Equatable {
 
   /// The credential of an `auth` or `gauth` request.
   package struct Authentication: Sendable, Equatable {
-    /// The token.
     package var credential: String
     /// Whether the request is `gauth`.
     package var isAdministrative: Bool
@@ -51,7 +45,6 @@ package enum ClientRequest: Sendable, Equatable {
     /// Whether an administrator wants to act without being signed in.
     package var actsAsNobody: Bool
 
-    /// Makes an authentication.
     package init(
       credential: String,
       isAdministrative: Bool = false,
@@ -66,11 +59,8 @@ package enum ClientRequest: Sendable, Equatable {
   }
 }
 
-/// A request to start a listen.
 package struct ListenRequest: Sendable, Equatable {
-  /// The location.
   package var path: Path
-  /// The query.
   package var query: Query
   /// The tag that pushes for this listen carry; nil for the default query.
   package var tag: Int64?
@@ -79,7 +69,6 @@ package struct ListenRequest: Sendable, Equatable {
   /// Hashes of ranges of the data that the client already has.
   package var compoundHash: CompoundHash?
 
-  /// Makes a listen.
   package init(
     path: Path,
     query: Query = .all,
@@ -95,7 +84,6 @@ package struct ListenRequest: Sendable, Equatable {
   }
 }
 
-/// The operation of a write.
 package enum WriteOperation: Sendable, Equatable {
   /// Replaces the data.
   case set(Node)
@@ -110,18 +98,14 @@ package struct Change: Sendable, Equatable {
   /// The new data; an empty node removes the existing data.
   package var node: Node
 
-  /// Makes a change.
   package init(_ path: Path, to node: Node) {
     self.path = path
     self.node = node
   }
 }
 
-/// A request to write data.
 package struct WriteRequest: Sendable, Equatable {
-  /// The location.
   package var path: Path
-  /// The operation.
   package var operation: WriteOperation
   /// The hash that the existing data must have, or nil for an unconditional write.
   package var hash: String? {
@@ -158,7 +142,6 @@ package struct WriteRequest: Sendable, Equatable {
     }
   }
 
-  /// Makes a write.
   package init(path: Path, operation: WriteOperation, hash: String? = nil, key: WriteKey? = nil) {
     self.path = path
     self.operation = operation
@@ -187,7 +170,6 @@ package struct WriteKey: Hashable, Sendable {
   /// Whether the write belongs to anyone who knows the client's name.
   package var isBearer: Bool { client.hasPrefix(Self.bearerMark) }
 
-  /// Makes a key.
   package init(client: String, number: Int64) {
     self.client = client
     self.number = number

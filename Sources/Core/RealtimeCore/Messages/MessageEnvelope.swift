@@ -5,7 +5,6 @@ struct MessageEnvelope {
     case data
   }
 
-  /// The sender of a message.
   enum Sender {
     case client
     case server
@@ -265,7 +264,6 @@ struct MessageBody {
 
 /// The data of a message that replaces the data at its path.
 struct MessageData {
-  /// The span of the data in the text.
   let span: JSONSpan
   /// The decoded data, if the path and the action came first in the text; nil if not decoded yet.
   let early: Result<Node, NodeError>?
@@ -307,12 +305,10 @@ struct MessageData {
 
 /// Why a message cannot be decoded.
 package struct MessageError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The reason.
   package let reason: String
   /// The number of the request, if known, so that the server can respond to it.
   package let requestID: Int64?
 
-  /// Makes an error.
   package init(_ reason: String, requestID: Int64? = nil) {
     self.reason = reason
     self.requestID = requestID

@@ -1,4 +1,3 @@
-/// A message from a server.
 package enum ServerMessage: Sendable, Equatable {
   /// The first message on every connection.
   case hello(ServerHello)
@@ -6,7 +5,6 @@ package enum ServerMessage: Sendable, Equatable {
   case reset(host: String)
   /// Tells the client not to connect again.
   case shutdown(reason: String)
-  /// A message for the log.
   case error(String)
   /// Responds to a ping.
   case pong
@@ -15,14 +13,11 @@ package enum ServerMessage: Sendable, Equatable {
   /// Notifies the client of something that it did not request.
   case push(ServerPush)
 
-  /// The response to a request.
   package struct Response: Sendable, Equatable {
-    /// The outcome.
     package var status: StatusCode
     /// Data, a reason or warnings.
     package var payload: Payload
 
-    /// Makes a response.
     package init(_ status: StatusCode, payload: Payload = .json(.string(""))) {
       self.status = status
       self.payload = payload
@@ -37,18 +32,15 @@ package enum ServerMessage: Sendable, Equatable {
 
   /// The data of a response.
   package enum Payload: Sendable, Equatable {
-    /// Arbitrary JSON.
     case json(JSONValue)
     /// Data, written in export form.
     case node(Node)
   }
 }
 
-/// The greeting of a server.
 package struct ServerHello: Sendable, Equatable {
   /// The server's clock, in milliseconds since 1970.
   package var timestamp: Int64
-  /// The protocol version.
   package var version: String
   /// The host to which the client must connect from now on.
   package var host: String
@@ -57,7 +49,6 @@ package struct ServerHello: Sendable, Equatable {
   /// The protocol extensions that the server offers.
   package var extensions: Set<Extension>
 
-  /// Makes a greeting.
   package init(
     timestamp: Int64,
     version: String = "5",
@@ -115,17 +106,13 @@ package struct StatusCode: Hashable, Sendable, CustomStringConvertible {
   package static let permissionDenied = StatusCode("permission_denied")
   /// The data changed after the transaction had read it.
   package static let dataStale = StatusCode("datastale")
-  /// The request or its data is invalid.
   package static let invalidData = StatusCode("invalid_data")
   /// The server cannot handle the request now.
   package static let unavailable = StatusCode("unavailable")
   /// The data exceeds a limit.
   package static let tooBig = StatusCode("too_big")
-  /// The credential is invalid.
   package static let invalidToken = StatusCode("invalid_token")
-  /// The credential has expired.
   package static let expiredToken = StatusCode("expired_token")
-  /// Any other failure.
   package static let failure = StatusCode("failure")
   /// Client side: the connection was lost before the response arrived.
   package static let disconnect = StatusCode("disconnect")
@@ -251,15 +238,11 @@ extension ServerMessage {
 
   /// What a message is, as far as its first bytes show.
   package enum Glance: Equatable {
-    /// The greeting.
     case hello
-    /// The response to a request.
     case response(id: Int64)
-    /// The end of listens.
     case listenRevoked
     /// The end of a credential.
     case authenticationRevoked
-    /// Any other message.
     case other
   }
 

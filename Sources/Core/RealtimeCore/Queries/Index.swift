@@ -2,9 +2,7 @@
 package enum Index: Hashable, Sendable {
   /// By priority, the default.
   case priority
-  /// By key alone.
   case key
-  /// By the child's own value.
   case value
   /// By the value at a path below the child.
   case child(Path)
@@ -44,14 +42,10 @@ package enum Index: Hashable, Sendable {
 
 /// A value as indexes order it: missing first, then leaves in their order, then objects, which tie.
 package enum IndexValue: Hashable, Sendable, Comparable {
-  /// No value.
   case missing
-  /// A leaf.
   case leaf(LeafValue)
-  /// Children.
   case object
 
-  /// The index value of a node.
   init(_ node: NodeView) {
     switch node.content {
     case .empty: self = .missing
@@ -90,7 +84,6 @@ package struct IndexEntry: Sendable {
     }
   }
 
-  /// Makes a position.
   package init(value: IndexValue, key: ChildKey) {
     rank = IndexRank(value)
     exact = rank.isExact(for: value) ? nil : Exact(value)

@@ -135,7 +135,6 @@ package struct ChildOrder: Sendable {
 
 /// A node with its children in the order of an index, in which they are looked up lazily.
 package struct IndexedNode: Sendable {
-  /// The node.
   package private(set) var node: Node
   private var childOrder: ChildOrder
 
@@ -233,10 +232,8 @@ package struct IndexedNode: Sendable {
     return node.children?.map.entry(before: key)?.key
   }
 
-  /// The first child in index order.
   package var first: (key: ChildKey, node: Node)? { ascending.first { _ in true } }
 
-  /// The last child in index order.
   package var last: (key: ChildKey, node: Node)? { descending.first { _ in true } }
 }
 

@@ -7,9 +7,7 @@ package struct OrderedPositions: Sendable {
   private var chunks: [[IndexEntry]] = []
   /// The first position of each chunk; no chunk is empty.
   private var firsts: [IndexEntry] = []
-  /// The number of positions.
   package private(set) var count = 0
-
   private static let mostInChunk = 128
   /// A smaller chunk is merged with a neighbour if both together have at most the usual size.
   private static let fewestInChunk = 32

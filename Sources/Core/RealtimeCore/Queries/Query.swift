@@ -2,11 +2,8 @@
 package struct QueryBound: Hashable, Sendable {
   /// The key of a bound; it breaks ties between equal values.
   package enum KeyPart: Hashable, Sendable {
-    /// Below every key.
     case minimum
-    /// A key.
     case key(ChildKey)
-    /// Above every key.
     case maximum
   }
 
@@ -17,7 +14,6 @@ package struct QueryBound: Hashable, Sendable {
   /// Whether a child exactly at the bound belongs to the range.
   package var isInclusive: Bool
 
-  /// Makes a bound.
   package init(_ value: LeafValue?, key: KeyPart? = nil, isInclusive: Bool = true) {
     self.value = value
     self.key = key
@@ -39,10 +35,8 @@ package struct Query: Hashable, Sendable {
   package struct Limit: Hashable, Sendable {
     /// The maximum number of children, at least 1.
     package var count: Int
-    /// The side that is kept.
     package var side: LimitSide
 
-    /// Makes a limit.
     package init(_ count: Int, side: LimitSide) {
       self.count = count
       self.side = side
@@ -59,10 +53,8 @@ package struct Query: Hashable, Sendable {
     }
   }
 
-  /// The order.
   package var index: Index
   private var range: Range
-  /// The limit, or nil.
   package var limit: Limit?
 
   /// The start of the range, or nil if it is open.
@@ -105,7 +97,6 @@ package struct Query: Hashable, Sendable {
   /// Whether the query selects every child, in any order.
   package var loadsAllData: Bool { range == .whole && limit == nil }
 
-  /// Whether this is the default query.
   package var isDefault: Bool { loadsAllData && index == .priority }
 
   /// Whether a child is in the range; the limit is ignored.

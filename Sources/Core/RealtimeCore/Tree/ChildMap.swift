@@ -7,7 +7,6 @@ package struct ChildMap: Sendable {
 
   private var storage: Storage
 
-  /// Wraps packed children.
   init(_ packed: PackedChildren) {
     storage = .packed(packed)
   }
@@ -39,7 +38,6 @@ package struct ChildMap: Sendable {
     }
   }
 
-  /// Whether the children are packed.
   var isPacked: Bool {
     if case .packed = storage { true } else { false }
   }

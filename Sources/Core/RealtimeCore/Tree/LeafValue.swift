@@ -1,4 +1,3 @@
-/// The value of a leaf.
 package enum LeafValue: Sendable {
   /// True or false.
   case bool(Bool)

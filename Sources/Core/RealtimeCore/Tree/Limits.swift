@@ -222,7 +222,6 @@ package struct NodeMeasure: Sendable {
     byteLimit = bytes
   }
 
-  /// Whether one of the limits is exceeded.
   package var isExceeded: Bool { values > valueLimit || bytes > byteLimit }
 
   /// Adds a node and all its descendants.

@@ -3,14 +3,12 @@
 /// Nodes are persistent values: copies share structure, and an update copies only the nodes on its
 /// path.
 package enum Node: Sendable {
-  /// No data.
   case empty
   /// A value without children.
   case leaf(LeafValue, priority: Priority?)
   /// At least one child.
   case children(NodeChildren)
 
-  /// Makes a leaf without a priority.
   package static func leaf(_ value: LeafValue) -> Node { .leaf(value, priority: nil) }
   /// Makes a text leaf without a priority.
   package static func string(_ value: String) -> Node { .leaf(.string(value), priority: nil) }
@@ -30,12 +28,10 @@ package enum Node: Sendable {
       ? .empty : .children(NodeChildren(sorted: present, priority: Priority(priority)))
   }
 
-  /// Whether there is no data.
   package var isEmpty: Bool {
     if case .empty = self { true } else { false }
   }
 
-  /// The value of a leaf, or nil.
   package var leafValue: LeafValue? {
     if case .leaf(let value, _) = self { value } else { nil }
   }
@@ -50,10 +46,8 @@ package enum Node: Sendable {
     if case .children(let children) = self { !children.isPacked } else { false }
   }
 
-  /// The number of children.
   package var childCount: Int { children?.count ?? 0 }
 
-  /// The priority, or nil.
   package var priority: LeafValue? {
     switch self {
     case .empty: nil
@@ -62,7 +56,6 @@ package enum Node: Sendable {
     }
   }
 
-  /// Whether there is a priority.
   var hasPriority: Bool {
     switch self {
     case .empty: false
@@ -140,7 +133,6 @@ package enum Node: Sendable {
     }
   }
 
-  /// Whether a child is present.
   package func hasChild(_ key: ChildKey) -> Bool { !self[key].isEmpty }
 }
 
@@ -149,7 +141,6 @@ package final class Priority: Sendable {
   /// The value by which siblings are ordered.
   package let value: LeafValue
 
-  /// Wraps a priority.
   package init(_ value: LeafValue) {
     self.value = value
   }
@@ -165,12 +156,10 @@ package final class Priority: Sendable {
 package struct NodeChildren: Sendable {
   /// The children in key order; never empty, and no child is empty.
   package private(set) var map: ChildMap
-  /// The priority of the parent node.
   package var priority: Priority?
   /// The number of children with a priority; if it is zero, priority order is key order.
   package private(set) var prioritizedCount: Int
 
-  /// The number of children.
   package var count: Int { map.count }
 
   /// Whether the children are stored as packed bytes, because they are few and small.

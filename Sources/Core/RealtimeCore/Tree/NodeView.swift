@@ -9,9 +9,7 @@
 package struct NodeView {
   private enum Storage {
     case empty
-    /// A node that is not packed.
     case node(UnsafePointer<Node>)
-    /// A node whose children are in a sorted map.
     case map(Unmanaged<SortedMapNode<ChildKey, Node>>, UnsafePointer<Node>)
     /// Packed children.
     case children(UnsafeRawBufferPointer)
@@ -23,7 +21,6 @@ package struct NodeView {
 
   /// A child that stands for another one in a view of their parent.
   private struct Replacement {
-    /// The parent.
     let base: NodeView
     let key: UnsafePointer<ChildKey>
     /// The child of the parent; empty if there is none.
@@ -34,7 +31,6 @@ package struct NodeView {
 
   private let storage: Storage
 
-  /// A view of no data.
   package static var empty: NodeView { NodeView(.empty) }
 
   private init(_ storage: Storage) {
@@ -85,13 +81,11 @@ package struct NodeView {
 
   /// The content of a node without its descendants.
   package enum Content {
-    /// Nothing.
     case empty
     /// Borrowed text: any packed text, or a long one.
     case text(LeafText)
     /// Any other leaf, including short text that has no address to lend.
     case leaf(LeafValue)
-    /// Children.
     case children
   }
 
@@ -120,23 +114,17 @@ package struct NodeView {
     }
   }
 
-  /// The kind of a node.
   package enum Kind {
-    /// Nothing.
     case empty
     /// True or false.
     case bool
-    /// A number.
     case number
-    /// Text.
     case string
     /// A value that the server computes.
     case deferred
-    /// Children.
     case children
   }
 
-  /// The kind of the node.
   package var kind: Kind {
     switch storage {
     case .empty: return .empty
@@ -160,12 +148,10 @@ package struct NodeView {
     }
   }
 
-  /// Whether there is no data.
   package var isEmpty: Bool {
     if case .empty = storage { true } else { false }
   }
 
-  /// Whether this is a leaf.
   fileprivate var isLeaf: Bool {
     switch storage {
     case .leaf: return true
@@ -192,7 +178,6 @@ package struct NodeView {
     owner?.pointee.priority
   }
 
-  /// Whether the node has a priority.
   package var hasPriority: Bool {
     guard let node = owner else { return false }
     switch node.pointee {
@@ -245,15 +230,11 @@ package struct NodeView {
 
   /// A value for expressions to compute with; it owns nothing.
   package enum Scalar {
-    /// Nothing.
     case empty
     /// True or false.
     case bool(Bool)
-    /// A number.
     case number(Double)
-    /// Text, borrowed.
     case text(LeafText)
-    /// Children.
     case children
     /// A leaf that only ``content`` returns: a value that the server computes, or text with no
     /// address.

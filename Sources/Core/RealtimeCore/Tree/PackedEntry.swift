@@ -30,7 +30,6 @@ struct PackedEntry {
     self.end = end
   }
 
-  /// The key in UTF-8.
   var key: UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(rebasing: source[(start + 1)..<valueStart])
   }
@@ -41,12 +40,10 @@ struct PackedEntry {
 
   var node: Node { value.node }
 
-  /// Finds the entry with the given key.
   static func find(_ key: ChildKey, in source: UnsafeRawBufferPointer) -> PackedEntry? {
     key.withUTF8 { find(UnsafeRawBufferPointer($0), in: source) }
   }
 
-  /// Finds the entry with a key given as text.
   static func find(
     _ text: UnsafeRawBufferPointer,
     in source: UnsafeRawBufferPointer
@@ -104,7 +101,6 @@ struct PackedEntry {
     return index == count
   }
 
-  /// The offset at which to insert an entry for an absent key.
   static func insertionOffset(of key: ChildKey, in source: UnsafeRawBufferPointer) -> Int {
     var cursor = PackedCursor(source)
     while let entry = cursor.next() {
@@ -184,7 +180,6 @@ struct PackedValue {
 
   private var contentRange: Range<Int> { (start + 3)..<(start + 3 + length) }
 
-  /// The value as a node.
   var node: Node {
     switch tag {
     case .no: .bool(false)

@@ -7,7 +7,6 @@
 package struct PackedNodeBuilder: ~Copyable {
   private var packed = PackedBuffer(capacity: PackedChildren.mostBytes)
 
-  /// Makes an empty builder.
   package init() {}
 
   /// Begins the children of a node: of the child that was named last, or of the node to be built.

@@ -75,7 +75,6 @@ struct Authority: Equatable {
   }
 }
 
-/// Percent-encoding in URLs.
 enum PercentEncoding {
   /// Decodes a text; returns nil if an escape is malformed or the result is not UTF-8.
   static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {

@@ -2,15 +2,12 @@
 package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
   /// A network address.
   package enum Endpoint: Hashable, Sendable {
-    /// A TCP port of a host.
     case tcp(host: String, port: Int)
-    /// A Unix socket.
     case unix(path: String)
   }
 
   /// The address to connect to.
   package var endpoint: Endpoint
-  /// Whether the connection is encrypted.
   package var isSecure: Bool
   /// The value of the Host header: the host, with the port unless it is the default.
   package var host: String

@@ -6,7 +6,6 @@ internal import RealtimeCore
 /// `http://HOST:PORT?ns=NS`, and `unix:/path/to/socket?ns=NS`. A location is written as a path
 /// after a host, and as a fragment after a Unix socket: `unix:/path/to/socket#/a/b`.
 package struct DatabaseURL: Hashable, Sendable, CustomStringConvertible {
-  /// The server and the database.
   package let target: ConnectionTarget
   /// The keys of the location, unescaped; empty for the root.
   package let path: [String]

@@ -1,4 +1,3 @@
-/// The address at which a server listens.
 package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
   /// A Unix socket, which only processes of this user and root can use.
   case unix(path: String)
@@ -71,14 +70,10 @@ package enum Peer: Hashable, Sendable, CustomStringConvertible {
 ///
 /// The layout is that of `struct ucred`: three numbers of four bytes each.
 package struct PeerCredentials: Hashable, Sendable {
-  /// The process that connected.
   package let process: Int32
-  /// The user it ran as.
   package let user: UInt32
-  /// The group it ran as.
   package let group: UInt32
 
-  /// Names a process.
   package init(process: Int32, user: UInt32, group: UInt32) {
     self.process = process
     self.user = user

@@ -7,7 +7,6 @@ package import NIOCore
 /// it waits to be read, so that responses are not produced faster than clients read them. Confined to
 /// the server's event loop.
 package final class ConnectionMemory {
-  /// The limits of the memory.
   package struct Bounds: Sendable {
     /// The input that each connection may hold without a promise, in bytes.
     package var share = 64 * 1_024
@@ -29,7 +28,6 @@ package final class ConnectionMemory {
   /// The waiting output of one connection that counts as a burst, in bytes.
   private static let burst = 1_024 * 1_024
 
-  /// The bounds.
   package let bounds: Bounds
   /// Returns the output that has not reached a connection yet, in bytes.
   package var pendingOutput: () -> Int = { 0 }
@@ -58,7 +56,6 @@ package final class ConnectionMemory {
     input.onRelief = { [weak self] in self?.onBurst() }
   }
 
-  /// The memory promised to input, in bytes.
   package var promisedInput: Int { input.promised }
 
   /// The known waiting output, in bytes.
@@ -79,7 +76,6 @@ package final class ConnectionMemory {
     return bytes > (isWaiting ? bounds.output : bounds.output.doubled)
   }
 
-  /// Whether the waiting output exceeds its bound.
   var isTight: Bool { waitingBytes > bounds.output }
 
   /// Calls a closure once, later, as soon as long responses may be produced again.

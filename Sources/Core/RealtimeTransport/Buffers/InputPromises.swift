@@ -183,7 +183,6 @@ struct PromisedInput {
     self.memory = memory
   }
 
-  /// The number of bytes promised.
   var bytes: Int { holder?.promised ?? 0 }
 
   /// Asks for memory for input that has begun to arrive.

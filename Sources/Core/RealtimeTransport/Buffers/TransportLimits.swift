@@ -1,12 +1,10 @@
 package import NIOCore
 
-/// The limits of one connection.
 package struct TransportLimits: Sendable {
   /// The longest WebSocket frame that is read, in bytes.
   package var frameBytes: Int
   /// The longest message that is read, in bytes.
   package var messageBytes: Int
-  /// The most frames in one message.
   package var messageFrames: Int
   /// How long a message may take from its first to its last frame.
   package var reassembly: TimeAmount = .seconds(30)

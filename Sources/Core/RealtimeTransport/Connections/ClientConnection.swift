@@ -8,7 +8,6 @@ internal import RealtimeCore
 /// State: connecting → open → ended, or connecting → ended. All calls and callbacks happen on the
 /// event loop of the connection; `onClose` is called exactly once, last.
 package final class ClientConnection: Sendable {
-  /// The target.
   package let target: ConnectionTarget
   /// The event loop of every call and callback.
   package let eventLoop: any EventLoop

@@ -12,7 +12,6 @@ struct ConnectionAcceptor: Sendable {
   let handlers: ServerHandlers
   /// The user that the server runs as.
   let user: UInt32
-  /// The connections that are open.
   let connections: OpenConnections
   /// The certificate for TLS, if any.
   let certificate: NIOLockedValueBox<ServerCertificate?>
@@ -299,7 +298,6 @@ private final class TurnedAway: ChannelInboundHandler {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
 }
 
-/// The open connections of a listener.
 final class OpenConnections: Sendable {
   /// What a client sends at no cost of its own.
   enum Burden {
@@ -439,7 +437,6 @@ final class OpenConnections: Sendable {
     state.withLockedValue { $0.remove(id) }
   }
 
-  /// Removes a connection.
   func closed(_ id: ObjectIdentifier) {
     state.withLockedValue {
       $0.count -= 1

@@ -1,7 +1,6 @@
 /// A server's connection to one client, whatever carries its messages; used on the server's event
 /// loop only.
 package protocol MessageConnection: AnyObject {
-  /// The client.
   var peer: Peer { get }
 
   /// The request that opened the connection; nil after the connection has been accepted.

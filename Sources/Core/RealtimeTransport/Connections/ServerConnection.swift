@@ -89,7 +89,6 @@ package final class ServerConnection: MessageConnection, Sendable {
     state.value.callbacks?.onExcess(id)
   }
 
-  /// Reports the end of the connection.
   func ended(_ end: ConnectionEnd) {
     let callbacks = state.value.callbacks
     state.value = State(earlyEnd: end)
@@ -103,7 +102,6 @@ package struct ServerHandlers: Sendable {
   package var admit: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPAnswer?> = {
     $1.makeSucceededFuture(nil)
   }
-  /// Answers any other request.
   package var answer: @Sendable (HTTPRequest, any EventLoop) -> EventLoopFuture<HTTPReply> = {
     $1.makeSucceededFuture(.answer(HTTPAnswer(status: 404, error: "there is nothing here")))
   }
@@ -127,7 +125,6 @@ package struct ServerHandlers: Sendable {
     /// Receives the end: called once, after all other callbacks.
     package let onClose: @Sendable (ConnectionEnd) -> Void
 
-    /// Makes callbacks.
     package init(
       onMessage: @escaping @Sendable ([UInt8]) -> Void,
       onExcess: @escaping @Sendable (Int64) -> Void = { _ in },

@@ -3,21 +3,18 @@ internal import NIOHTTP1
 
 /// A response to a plain HTTP request.
 package struct HTTPAnswer: Hashable, Sendable {
-  /// A header field.
   package struct HeaderLine: Hashable, Sendable {
     /// The name, such as "ETag".
     package let name: String
     /// The value; when it is sent, characters other than printable ASCII are replaced.
     package let value: String
 
-    /// Makes a line.
     package init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// The status, such as 404.
   package var status: Int
   /// The media type of the body, or nil when there is none.
   package var contentType: String?
@@ -26,7 +23,6 @@ package struct HTTPAnswer: Hashable, Sendable {
   /// The body; it is omitted if the method or the status does not allow one.
   package var body: [UInt8]
 
-  /// Makes a response.
   package init(
     status: Int,
     contentType: String?,
@@ -72,7 +68,6 @@ package protocol HTTPStreamCarrier: AnyObject {
   /// Calls a closure once, as soon as the client has caught up; never if it disconnects first.
   func whenRelieved(_ body: @escaping () -> Void)
 
-  /// Sends a piece of the body.
   func sendPart(_ bytes: [UInt8])
 
   /// Ends the body, and reports the end to the stream.
@@ -137,11 +132,9 @@ package final class HTTPStream: Sendable {
 struct AnswerEncoder {
   /// How the end of a body is marked.
   enum Framing {
-    /// By its length.
     case length
     /// By a last, empty chunk.
     case chunks
-    /// By the end of the connection.
     case end
   }
 
@@ -171,7 +164,6 @@ struct AnswerEncoder {
     }
   }
 
-  /// Encodes the header of a response.
   func head(of answer: HTTPAnswer, framing: Framing) -> ByteBuffer {
     let status = HTTPResponseStatus(statusCode: answer.status)
     var text = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"

@@ -7,13 +7,10 @@ internal import NIOPosix
 package struct HTTPClientRequest: Hashable, Sendable {
   /// The method, such as "POST".
   package var method: String
-  /// The server.
   package var target: ConnectionTarget
   /// The path and query, escaped; it starts with a slash.
   package let path: String
-  /// Additional header lines.
   package var headerLines: [HTTPAnswer.HeaderLine]
-  /// The body.
   package var body: [UInt8]
 
   /// Makes a request.
@@ -93,11 +90,8 @@ package struct HTTPClientRequest: Hashable, Sendable {
 
 /// A server's response to a plain HTTP request.
 package struct HTTPClientAnswer: Hashable, Sendable {
-  /// The status, such as 200.
   package var status: Int
-  /// The header lines, in order.
   package var headerLines: [HTTPAnswer.HeaderLine] = []
-  /// The body.
   package var body: [UInt8] = []
 
   /// The value of the first header line with the given name, ignoring case; nil if there is none.
@@ -109,7 +103,6 @@ package struct HTTPClientAnswer: Hashable, Sendable {
 
 /// Why a plain HTTP request got no response.
 package struct HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The kind of failure.
   package enum Kind: Hashable, Sendable {
     /// The text is not an absolute http or https URL.
     case invalidURL
@@ -133,7 +126,6 @@ package struct HTTPClientError: Error, Hashable, Sendable, CustomStringConvertib
     case cancelled
   }
 
-  /// The kind of failure.
   package let kind: Kind
   /// What happened, in a sentence that names the server.
   package let description: String

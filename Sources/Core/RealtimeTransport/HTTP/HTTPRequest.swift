@@ -3,7 +3,6 @@ private import Synchronization
 
 /// A request to a server: a plain one or a WebSocket handshake.
 package struct HTTPRequest: Sendable {
-  /// The method, such as "GET".
   package let method: String
   /// The path and the parameters, as received.
   package let target: String
@@ -12,9 +11,7 @@ package struct HTTPRequest: Sendable {
   /// The query parameters, in order and unescaped.
   package let parameters: [(name: String, value: String)]
   let headers: HTTPHeaders
-  /// The body.
   package let body: [UInt8]
-  /// The client.
   package let peer: Peer
   /// The connection; nil for a WebSocket handshake.
   package let connection: Connection?
@@ -103,7 +100,6 @@ package struct HTTPRequest: Sendable {
     )
   }
 
-  /// The header lines, in order.
   package var headerLines: [HTTPAnswer.HeaderLine] {
     headers.map { HTTPAnswer.HeaderLine($0.name, $0.value) }
   }

@@ -1,11 +1,9 @@
 /// The service through which users sign in.
 package enum IdentityService: Hashable, Sendable {
-  /// The hosted service.
   case hosted
   /// An emulator, or a server of this package; both respond under the same paths.
   case server(ConnectionTarget)
 
-  /// An endpoint of the service.
   package enum Endpoint: Hashable, Sendable {
     /// A method of the accounts API, such as `signUp`.
     case accounts(String)

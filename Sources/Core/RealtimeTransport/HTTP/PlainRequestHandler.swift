@@ -20,7 +20,6 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     case closed(HTTPStream?)
   }
 
-  /// The request that is being received.
   private struct Incoming {
     /// The head of the first request if it asked for an upgrade and was not forwarded.
     var firstHead: HTTPRequestHead?

@@ -13,7 +13,6 @@ package struct RequestPolicy: Sendable {
   private let allowsLoopbackPages: Bool
   /// The names at which clients reach the server, apart from those of this machine.
   private let ownHosts: [Authority]
-  /// Whether any `Host` is allowed.
   private let allowsAnyHost: Bool
   /// Whether a certificate proves to clients that they have reached the host that they name.
   private let isEncrypted: Bool
@@ -54,7 +53,6 @@ package struct RequestPolicy: Sendable {
   /// The path of long polling, which web pages embed as scripts.
   static let longPollingPath = "/.lp"
 
-  /// Why a request is refused.
   enum Refusal {
     /// It comes from a web page.
     case page

@@ -11,7 +11,6 @@ package enum PollRequest: Equatable, Sendable {
   /// Tells the server that the client has gone.
   case leave(Ticket)
 
-  /// The path of all of these requests.
   package static let path = RequestPolicy.longPollingPath
 
   /// The script that answers a request of an unknown session.
@@ -24,14 +23,12 @@ package enum PollRequest: Equatable, Sendable {
     /// The secret of the session.
     package let password: String
 
-    /// Makes a ticket.
     package init(id: String, password: String) {
       self.id = id
       self.password = password
     }
   }
 
-  /// A piece of a message.
   package struct Piece: Equatable, Sendable {
     /// Its number in the session.
     package let number: Int

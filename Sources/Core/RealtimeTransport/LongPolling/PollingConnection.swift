@@ -56,7 +56,6 @@ package final class PollingConnection: MessageConnection {
   private var isReading = true
   private var waiting: [PollingSession.Token: (EventLoopPromise<[UInt8]>, Scheduled<Void>)] = [:]
   private var lastToken = 0
-  /// When the last request arrived.
   package private(set) var lastRequest: NIODeadline
   private var promised: PromisedInput
   private var countedBytes = 0

@@ -4,7 +4,6 @@ internal import NIOPosix
 
 /// Why a connection ended or could not be opened.
 package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The kind of end.
   package enum Kind: Hashable, Sendable {
     /// This end closed it.
     case closed
@@ -28,7 +27,6 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
     case slowConsumer
   }
 
-  /// The kind of end.
   package let kind: Kind
   /// A sentence that describes what happened.
   package let description: String
@@ -36,7 +34,6 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
   /// other end said why it closed.
   package let cause: String?
 
-  /// Makes an end.
   package init(_ kind: Kind, description: String, cause: String? = nil) {
     self.kind = kind
     self.description = description

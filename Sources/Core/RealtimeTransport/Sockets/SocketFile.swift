@@ -139,7 +139,6 @@ struct SocketFile: Sendable {
 
 /// Why a server cannot listen at an address.
 package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The kind of failure.
   package enum Kind: Sendable {
     /// Another program already listens at the address.
     case inUse
@@ -149,7 +148,6 @@ package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
     case failed
   }
 
-  /// The kind of failure.
   package let kind: Kind
   /// The reason, with advice where there is any.
   package let description: String

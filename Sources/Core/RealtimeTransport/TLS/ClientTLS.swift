@@ -3,7 +3,6 @@ internal import NIOCore
 internal import NIOPosix
 internal import NIOSSL
 
-/// The TLS configuration of a client.
 struct ClientTLS: Sendable {
   private let context: NIOSSLContext
 

@@ -105,7 +105,6 @@ struct PEMFile {
     return certificates
   }
 
-  /// The private key in the file.
   func privateKey() throws(ServerCertificateError) -> NIOSSLPrivateKey {
     do {
       return try NIOSSLPrivateKey(bytes: bytes, format: .pem)

@@ -1,6 +1,5 @@
 /// Why TLS cannot be established, or why the other end cannot be trusted.
 package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The kind of failure.
   package enum Kind: Hashable, Sendable {
     /// The certificate is not signed by a trusted authority.
     case unknownAuthority
@@ -8,7 +7,6 @@ package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case wrongName
     /// The certificate is no longer valid.
     case expired
-    /// The certificate is not valid yet.
     case notYetValid
     /// The other end does not speak TLS.
     case notTLS
@@ -22,7 +20,6 @@ package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
     case failed
   }
 
-  /// The kind of failure.
   package let kind: Kind
   /// The reason, worded to follow the name of the server and a colon.
   package let description: String

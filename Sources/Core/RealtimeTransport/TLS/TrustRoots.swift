@@ -1,6 +1,5 @@
 /// The authorities that a client trusts.
 package enum TrustRoots: Hashable, Sendable {
-  /// The authorities that the system trusts.
   case system
   /// Only the authorities in a PEM file.
   ///

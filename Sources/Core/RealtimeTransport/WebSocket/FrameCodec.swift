@@ -6,18 +6,15 @@ internal import RealtimeCore
 ///
 /// State: `bytes` is the input since the last complete frame.
 struct FrameDecoder {
-  /// A complete frame.
   struct Frame {
     let opcode: WebSocketOpcode
     /// Whether no fragment follows.
     let isFinal: Bool
-    /// The unmasked payload.
     let payload: [UInt8]
   }
 
   /// Why the input is invalid.
   enum Violation: Error {
-    /// A frame is longer than allowed.
     case tooLong
     /// A frame has reserved flags, lacks a required mask, or has one that is not allowed.
     case wrongFlags
@@ -25,7 +22,6 @@ struct FrameDecoder {
     case wrongControl
   }
 
-  /// The header of a frame.
   private struct Head {
     let opcode: WebSocketOpcode
     let isFinal: Bool
@@ -51,7 +47,6 @@ struct FrameDecoder {
   /// The memory of the buffered input, in bytes.
   var capacity: Int { bytes.capacity }
 
-  /// Whether there is input that has not been decoded.
   var hasBytes: Bool { bytes.readableBytes > 0 }
 
   mutating func append(_ read: ByteBuffer) {

@@ -6,7 +6,6 @@ internal import NIOWebSocket
 ///
 /// ``MessageHandler`` decodes the frames itself, so the bytes pass through no other handler.
 enum FrameUpgrade {
-  /// The server's side.
   struct Server<Outcome: Sendable>: NIOTypedHTTPServerProtocolUpgrader {
     private let handshake: NIOTypedWebSocketServerUpgrader<Outcome>
     private let open: @Sendable (any Channel, HTTPRequestHead) throws -> Outcome
@@ -49,7 +48,6 @@ enum FrameUpgrade {
     }
   }
 
-  /// The client's side.
   struct Client: NIOTypedHTTPClientProtocolUpgrader {
     private let handshake: NIOTypedWebSocketClientUpgrader<Void>
     private let open: @Sendable (any Channel) throws -> Void

@@ -35,7 +35,6 @@ final class MessageHandler: ConnectionHandler {
     static let rest = Pauses(rawValue: 1 << 2)
   }
 
-  /// The message that is arriving.
   private struct Incoming {
     var assembler: FrameAssembler
     var fragments: FragmentBuffer
