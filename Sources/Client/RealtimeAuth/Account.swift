@@ -89,7 +89,6 @@ extension Account.Profile {
 
 /// The claims of an ID token, whose signature only the server verifies.
 struct IDTokenClaims: Sendable {
-  /// All claims, as a JSON object.
   let json: JSONValue
 
   /// Reads the claims of a token.

@@ -418,7 +418,6 @@ extension Auth {
     return number
   }
 
-  /// Whether a listener has not been removed.
   private func isListening(_ number: Int) -> Bool {
     state.withLockedValue {
       $0.userListeners[number] != nil || $0.tokenListeners[number] != nil

@@ -53,10 +53,8 @@ extension AuthConfiguration {
     return "\(home ?? NSHomeDirectory())/.local/state/hearth/\(fileName)"
   }
 
-  /// The name of a credential file.
   package static let fileName = "credentials.json"
 
-  /// Makes the store of the credentials.
   func makeStore(on eventLoop: any EventLoop) -> any CredentialStore {
     switch persistence {
     case .memory: MemoryCredentials()

@@ -165,11 +165,9 @@ struct AuthCore: Sendable {
 
 /// An event that the session handles.
 enum AuthInput: Sendable {
-  /// A user signed in.
   case signedIn(Account)
   /// A user received new tokens other than by a refresh; ignored unless that user is signed in.
   case tokensChanged(Account)
-  /// The user signs out.
   case signedOut
   /// An account was deleted or disabled; ignored unless its user is signed in.
   case accountEnded(uid: String)
@@ -177,9 +175,7 @@ enum AuthInput: Sendable {
   case profileChanged(uid: String, Account.Profile)
   /// A caller requests a token; if forced, it must differ from the last one.
   case tokenWanted(Int, isForced: Bool)
-  /// A refresh has finished.
   case refreshed(Int, Result<Account.Tokens, AuthError>)
-  /// The timer fired.
   case timerFired
   /// Whether tokens must be refreshed before a caller requests them.
   case staysFresh(Bool)
@@ -191,7 +187,6 @@ enum AuthOutput: Sendable {
   case refresh(Int, Account)
   /// Start the timer with this many milliseconds, replacing a running one.
   case schedule(after: Int64)
-  /// Cancel the timer.
   case cancelTimer
   /// Answer a caller's token request; nil means that no user is signed in.
   case token(Int, Result<Account?, AuthError>)
@@ -203,6 +198,5 @@ enum AuthOutput: Sendable {
   ///
   /// Otherwise they are stored only if no other process has removed the account.
   case save(Account, isNew: Bool)
-  /// Remove the credentials of an account.
   case remove(Account)
 }

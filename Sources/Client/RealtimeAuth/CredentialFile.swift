@@ -169,7 +169,6 @@ struct CredentialBook: Equatable, Sendable {
     ).text + "\n"
   }
 
-  /// Makes an empty book.
   init() {}
 
   /// Reads the contents of a file; nil if it is invalid or has another version.

@@ -223,7 +223,6 @@ public final class UserProfileChangeRequest: Sendable {
   }
 }
 
-/// Tokens.
 extension User {
   /// Returns a token that remains valid for some time.
   ///

@@ -4,7 +4,6 @@ package import RealtimeTransport
 
 /// Databases that are looked up by app and URL, as programs written for the original expect.
 extension Database {
-  /// The name of the default app.
   package static let defaultAppName = "[DEFAULT]"
 
   /// The settings that all databases of an app share.

@@ -193,7 +193,6 @@ extension DatabaseQuery {
   }
 }
 
-/// Observing.
 extension DatabaseQuery {
   /// Calls a block for the present data and each later event, until the observer is removed.
   ///

@@ -290,7 +290,6 @@ extension DatabaseReference {
   }
 }
 
-/// Transactions.
 extension DatabaseReference {
   /// Computes new data from the current data without overwriting concurrent changes.
   ///

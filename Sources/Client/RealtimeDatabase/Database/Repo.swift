@@ -27,7 +27,6 @@ package final actor Repo {
   var persistence = Persistence.unused
   var credentials = Credentials()
   var callers = Callers()
-  /// Whether the database has been closed.
   private(set) var isClosed = false
   /// Inputs that arrived while another one was being handled.
   private var inputs: [RepoInput] = []
@@ -377,7 +376,6 @@ extension Repo {
     ended(id, because: ConnectionStatus.Problem(end, of: connection.target))
   }
 
-  /// A connection or an attempt has ended.
   func ended(_ id: ConnectionID, because problem: ConnectionStatus.Problem) {
     // The end of a second attempt says nothing about the current connection.
     if core.connection.current == id { self.problem = problem }

@@ -4,7 +4,6 @@ import RealtimeCore
 ///
 /// It keeps the data and produces text only on request.
 package struct Diagnostic: Sendable, Equatable {
-  /// The kind of action.
   package enum Kind: Sendable, Hashable {
     /// A frame went to the server; credentials are left out.
     case sent
@@ -12,9 +11,7 @@ package struct Diagnostic: Sendable, Equatable {
     case received
     /// An observer was called.
     case event
-    /// An observer was added.
     case observing(observer: Int64)
-    /// An observer was removed.
     case stopped(observer: Int64)
     /// A write is under way.
     case writing(request: Int64)
@@ -22,13 +19,11 @@ package struct Diagnostic: Sendable, Equatable {
     case written(request: Int64)
     /// A transaction's block was asked for new data, or a transaction began or ended.
     case transaction(request: Int64)
-    /// The connection changed.
     case connection
   }
 
   /// The time, in milliseconds since 1970 on the machine's clock.
   package let time: Int64
-  /// The kind of action.
   package let kind: Kind
 
   /// The number of bytes of a frame, however much of it is kept; nil for other actions.
@@ -92,9 +87,7 @@ package struct Diagnostic: Sendable, Equatable {
   }
 }
 
-/// A step of a transaction.
 package enum TransactionStep: Sendable, Hashable {
-  /// The transaction has begun.
   case beginning
   /// The block was asked for new data, for the first time (1) or again.
   case attempt(Int)
@@ -104,15 +97,12 @@ package enum TransactionStep: Sendable, Hashable {
 
 /// The data of a diagnostic, from which its text is produced on request.
 enum DiagnosticSubject: Sendable {
-  /// A line and its details.
   case words(String, details: [String] = [])
   /// A frame, cut off if it is long.
   case frame([UInt8])
-  /// An observer was added.
   case observation(Path, Query)
   /// An observer was called.
   case event(DataEventType, Path, ChildKey?, DiagnosticNode)
-  /// A write begins.
   case write(Path, DiagnosticWrite)
   /// A transaction's block proposed new data for the data it read, or nil to abort.
   case attempt(Int, Path, read: DiagnosticNode, proposed: DiagnosticNode?)
@@ -240,7 +230,6 @@ struct DiagnosticNode: Sendable {
 
 /// The write of a diagnostic; only the first locations are kept if there are many.
 struct DiagnosticWrite: Sendable {
-  /// The kind of write.
   let name: String
   /// The approximate number of bytes that it keeps.
   let byteCount: Int

@@ -6,7 +6,6 @@ import RealtimeCore
 /// It exists only while the database is watched. Without it, a database only pays for a nil check;
 /// with it, the database pays for keeping the data, but not for text that is never read.
 struct DiagnosticRecorder {
-  /// Receives the diagnostics.
   let observer: @Sendable (Diagnostic) -> Void
   /// What causes the request that is being handled; nil if its caller does not say.
   var cause: String?
@@ -106,7 +105,6 @@ struct DiagnosticRecorder {
     return input
   }
 
-  /// Records an output of the engine.
   func watch(_ output: RepoOutput, at time: Int64) {
     switch output {
     case .raise(_, let event):

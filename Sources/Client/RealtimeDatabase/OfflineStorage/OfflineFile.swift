@@ -6,9 +6,7 @@ import RealtimeCore
 
 /// The file of one database's store.
 package struct OfflineFile: Sendable {
-  /// The path of the file.
   package let path: String
-
   private static let nameBytes = 80
 
   /// Names the file of a database.

@@ -6,7 +6,6 @@ import RealtimeCore
 enum OfflineSchema {
   /// The mark in the file's header, "RtOf".
   private static let applicationID: Int32 = 0x5274_4F66
-  /// The version of the tables.
   private static let version: Int32 = 2
 
   /// Opens a file, and creates the tables if it is empty.
@@ -94,7 +93,6 @@ enum OfflineSchema {
 struct WriteTable {
   let database: GRDB.Database
 
-  /// All writes in their order.
   func all() throws -> [StoredWrite] {
     try Row.fetchAll(database, sql: "SELECT * FROM writes ORDER BY number").map { row in
       let operation = try JSONText.operation(row["operation"])
@@ -131,7 +129,6 @@ struct WriteTable {
 struct QueryTable {
   let database: GRDB.Database
 
-  /// All queries, by number.
   func all() throws -> [TrackedQuery] {
     try Row.fetchAll(database, sql: "SELECT * FROM queries ORDER BY id").map { row in
       TrackedQuery(
@@ -164,15 +161,12 @@ struct QueryTable {
 struct PieceTable {
   /// The sizes of a query's data as text.
   struct Size {
-    /// The size of the base.
     var whole = 0
-    /// The size of the changes since.
     var changes = 0
   }
 
   let database: GRDB.Database
 
-  /// The sizes for all queries.
   func sizes() throws -> [Int64: Size] {
     let rows = try Row.fetchAll(
       database,

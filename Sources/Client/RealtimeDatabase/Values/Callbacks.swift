@@ -11,7 +11,6 @@ package struct Callback<Block>: @unchecked Sendable {
   /// The block; it must only be called on the callback queue.
   package let call: Block
 
-  /// Wraps a block.
   package init(_ block: Block) {
     call = block
   }

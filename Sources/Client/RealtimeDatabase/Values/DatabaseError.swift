@@ -136,7 +136,6 @@ public final class DatabaseError: NSError, @unchecked Sendable {
 package enum RefusedRequest: Sendable {
   /// A read of a location, with a leading slash.
   case read(path: String, query: Query)
-  /// A write.
   case write(RefusedWrite)
 
   static func write(_ operation: WriteOperation, at path: Path) -> RefusedRequest {
@@ -150,7 +149,6 @@ package struct RefusedWrite: Sendable {
   package let path: String
   /// Whether the data is an update: an object of paths below the location and their new data.
   package let isUpdate: Bool
-  /// The new data.
   package let data: JSONValue
 
   init(_ operation: WriteOperation, at path: Path) {

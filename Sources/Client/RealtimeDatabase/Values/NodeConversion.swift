@@ -3,7 +3,6 @@ package import RealtimeCore
 
 /// A Swift or Foundation value that represents data; a cast to this protocol never bridges.
 private protocol DataConvertible {
-  /// The data as JSON.
   func json() throws(DatabaseError) -> JSONValue
 }
 

@@ -17,7 +17,6 @@ public enum DataEventType: Int, Hashable, Sendable {
   package static let inOrder = [childRemoved, childAdded, childMoved, childChanged, value]
 }
 
-/// The origin of data.
 package struct DataMetadata: Hashable, Sendable {
   /// Whether newer data may exist: the server has not answered the listen on this connection.
   package var isFromCache: Bool = false
@@ -27,7 +26,6 @@ package struct DataMetadata: Hashable, Sendable {
 
 /// A change to the data of a query.
 package struct DataEvent: Sendable, Equatable {
-  /// The kind of change.
   package var kind: DataEventType
   /// The location of the query.
   package var path: Path
@@ -37,7 +35,6 @@ package struct DataEvent: Sendable, Equatable {
   package var node: Node
   /// The key of the child before this one in the order of the query; nil for the first child.
   package var previousKey: ChildKey?
-  /// The origin of the data.
   package var metadata = DataMetadata()
 
   /// Compares everything except the metadata.

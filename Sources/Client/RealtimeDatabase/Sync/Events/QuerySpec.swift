@@ -1,6 +1,5 @@
 import RealtimeCore
 
-/// A query at a location.
 struct QuerySpec: Hashable, Sendable {
   let path: Path
   let query: Query
@@ -17,7 +16,6 @@ struct ListenTarget: Hashable, Sendable {
   /// The mark on the server's pushes for this listen; nil for the default query.
   let tag: Int64?
 
-  /// The query that is listened to.
   var spec: QuerySpec { QuerySpec(path: path, query: query) }
 }
 

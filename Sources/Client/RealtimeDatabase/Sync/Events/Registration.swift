@@ -3,7 +3,6 @@ package struct ListenerID: Hashable, Sendable {
   /// The number that the caller chose.
   package let number: Int64
 
-  /// Makes an identifier.
   package init(_ number: Int64) {
     self.number = number
   }
@@ -14,7 +13,6 @@ package struct RequestToken: Hashable, Sendable {
   /// The number that the caller chose.
   package let number: Int64
 
-  /// Makes an identifier.
   package init(_ number: Int64) {
     self.number = number
   }
@@ -22,9 +20,7 @@ package struct RequestToken: Hashable, Sendable {
 
 /// A reason to keep a view alive, and the events that it requests.
 struct Registration: Sendable, Hashable {
-  /// The holder of a registration.
   enum Owner: Sendable, Hashable {
-    /// A listener of the caller.
     case listener(ListenerID)
     /// The query is kept synced.
     case keepSynced
@@ -36,7 +32,6 @@ struct Registration: Sendable, Hashable {
   let kinds: Set<DataEventType>
 }
 
-/// An event for one registration of a view.
 struct ViewEvent: Sendable, Equatable {
   let owner: Registration.Owner
   let event: DataEvent

@@ -29,7 +29,6 @@ package protocol OfflineStore: Sendable {
 
 /// The reason why nothing is stored on disk, or why stored data is lost.
 package struct OfflineStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The kinds of problems.
   package enum Kind: Hashable, Sendable {
     /// Another process, or another database of this process, uses the file.
     case inUse
@@ -39,7 +38,6 @@ package struct OfflineStoreError: Error, Hashable, Sendable, CustomStringConvert
     case unavailable
   }
 
-  /// The kind of problem.
   package let kind: Kind
   /// A description of the problem that names the file.
   package let description: String
@@ -78,7 +76,6 @@ package struct StoredWrite: Sendable, Equatable {
   package var number: Int64
   /// The write's key, for servers that apply each write only once.
   package var key: WriteKey
-  /// The location.
   package var path: Path
   /// The operation that is sent, with server values unresolved.
   package var operation: WriteOperation
@@ -92,7 +89,6 @@ package struct StoredWrite: Sendable, Equatable {
 package struct TrackedQuery: Sendable, Equatable {
   /// The number of the query in the store.
   package var id: Int64
-  /// The location.
   package var path: Path
   /// The selected children; every query of all data is stored as the default one.
   package var query: Query

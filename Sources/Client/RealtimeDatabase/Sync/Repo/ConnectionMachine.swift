@@ -1,6 +1,5 @@
 import RealtimeCore
 
-/// What to do with the answer to a request.
 enum RequestPurpose: Sendable, Equatable {
   case listen(serial: Int64, ListenTarget)
   case write(number: Int64)
@@ -28,7 +27,6 @@ struct ConnectionMachine: Sendable {
     case waiting(until: Int64)
     /// An attempt is under way; it waits for the server's greeting.
     case connecting(ConnectionAttempt)
-    /// The server has greeted.
     case connected(ServerSession)
   }
 

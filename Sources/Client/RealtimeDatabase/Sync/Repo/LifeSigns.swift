@@ -10,7 +10,6 @@ struct LifeSigns: Sendable {
   enum Verdict: Sendable {
     /// Nothing needs to be done.
     case alive
-    /// Ask the server for a sign of life.
     case ask
     /// Tell the server that this end is alive; it need not answer.
     case tell

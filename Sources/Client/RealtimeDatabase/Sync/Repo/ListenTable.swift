@@ -4,7 +4,6 @@ import RealtimeCore
 enum ListenCommand: Sendable {
   /// Listen; the server does not resend data that is known already.
   case listen(serial: Int64, ListenTarget, known: Node)
-  /// Stop listening.
   case unlisten(ListenTarget)
 
   /// The message.

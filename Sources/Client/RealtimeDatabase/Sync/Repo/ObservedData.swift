@@ -1,6 +1,5 @@
 import RealtimeCore
 
-/// The result of a change to the data.
 struct DataChange: Sendable {
   /// The events for listeners.
   var outputs: [RepoOutput] = []

@@ -45,14 +45,12 @@ package struct RepoCore: Sendable {
   /// Whether the server has greeted and the connection is open.
   package var isConnected: Bool { connection.isConnected }
 
-  /// The phase of the connection.
   package var phase: ConnectionPhase { connection.publicPhase }
 
   /// When the server fell silent, on the monotonic clock: it has since answered no request and sent
   /// no greeting; nil while the silence is not yet noticeable.
   package var silentSince: Int64? { connection.silentSince }
 
-  /// The reasons not to connect.
   package var interruptReasons: Set<InterruptReason> { connection.interrupts }
 
   /// The number of writes, including those of transactions, that wait for an acknowledgement.

@@ -53,7 +53,6 @@ package enum RepoInput: Sendable {
   case transportClosed(ConnectionID, reason: String)
   /// The store now has this size in bytes.
   case storeSize(Int64)
-  /// A timer fired.
   case timerFired(RepoTimer)
 }
 
@@ -62,7 +61,6 @@ package struct ConnectionID: Hashable, Sendable {
   /// The number of the attempt, counted from 1 in each engine.
   package let number: Int64
 
-  /// Makes an identifier.
   package init(_ number: Int64) {
     self.number = number
   }
@@ -89,7 +87,6 @@ package struct RepoTime: Hashable, Sendable {
   /// A random number from 0 up to but not including 1, which spreads reconnection attempts.
   package var random: Double
 
-  /// Makes a moment.
   package init(wall: Int64, monotonic: Int64, random: Double) {
     self.wall = wall
     self.monotonic = monotonic

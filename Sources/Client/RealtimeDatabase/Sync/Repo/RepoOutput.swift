@@ -8,15 +8,12 @@ package enum RepoOutput: Sendable {
   case connect(ConnectionID, host: String?)
   /// Close a connection; later reports about it are ignored.
   case disconnect(ConnectionID, DisconnectCause)
-  /// Send a message.
   case send(ConnectionID, ClientMessage)
   /// Send the text frame `0`.
   case sendKeepalive(ConnectionID)
   /// Start a timer with this many milliseconds, replacing a running one.
   case schedule(RepoTimer, after: Int64)
-  /// Cancel a timer.
   case cancelTimer(RepoTimer)
-  /// Call a listener.
   case raise(ListenerID, DataEvent)
   /// A listener ended because the server rejected it; nothing more is raised for it.
   case listenerCancelled(ListenerID, Outcome)
@@ -29,11 +26,9 @@ package enum RepoOutput: Sendable {
   /// The server rejected the credential; the engine stays offline until `authenticate` provides
   /// another one or `unauthenticate` drops it.
   case credentialRejected(Outcome)
-  /// The server accepted the credential.
   case credentialAccepted
   /// Pass these changes to the store.
   case persist([OfflineChange])
-  /// A line for the log.
   case log(String)
 }
 
@@ -47,7 +42,6 @@ package enum DisconnectCause: Hashable, Sendable {
 
 /// The state of the engine's connection.
 package enum ConnectionPhase: Hashable, Sendable {
-  /// There is a reason not to connect.
   case interrupted
   /// The next attempt starts at this time of the monotonic clock.
   case waiting(until: Int64)
@@ -67,7 +61,6 @@ package enum GetResult: Sendable, Equatable {
 
 /// How a request ended: its status, and the reason if it failed.
 package struct Outcome: Sendable, Equatable, CustomStringConvertible {
-  /// The status.
   package let status: StatusCode
   /// The reason for a failure; empty if there is none.
   package let reason: String

@@ -339,7 +339,6 @@ extension ServerMessage.Response {
   /// The reason for a rejection; empty if there is none.
   private var reason: String { json?.string ?? "" }
 
-  /// The status of the request and its reason.
   var outcome: Outcome { Outcome(status, reason: reason) }
 
   var node: Node {

@@ -1,6 +1,5 @@
 import RealtimeCore
 
-/// A caller's request for a transaction.
 struct TransactionRequest: Sendable {
   let token: RequestToken
   let path: Path

@@ -2,9 +2,7 @@ import RealtimeCore
 
 /// The effect of one operation on one child of a view.
 enum ChildChange: Sendable {
-  /// The child was added.
   case added(Node)
-  /// The child was removed.
   case removed(Node)
   /// The child's data changed.
   case changed(from: Node, to: Node)

@@ -11,7 +11,6 @@ struct SyncPoint: Sendable {
   /// The first view of all data at this location, whatever its order, or nil.
   var completeView: View? { views.first { $0.query.loadsAllData } }
 
-  /// The position of the view of a query.
   func viewIndex(of query: Query) -> Int? { views.firstIndex { $0.query == query } }
 
   /// The server's data at a relative path, or nil if no view here knows it.

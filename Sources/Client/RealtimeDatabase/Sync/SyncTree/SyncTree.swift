@@ -5,7 +5,6 @@ struct SyncResult: Sendable {
   var events: [ViewEvent] = []
   /// The listens to start and stop, in order.
   var actions: [ListenAction] = []
-  /// The registrations that were removed.
   var ended: [Registration.Owner] = []
 }
 
@@ -151,7 +150,6 @@ struct SyncTree: Sendable {
     return events
   }
 
-  /// Applies an operation to the view of one query.
   private mutating func apply(
     _ kind: TreeOperation.Kind,
     from source: TreeOperation.Source,

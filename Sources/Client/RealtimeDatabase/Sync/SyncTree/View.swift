@@ -62,7 +62,6 @@ struct View: Sendable {
     )
   }
 
-  /// Whether the view has no registrations.
   var isEmpty: Bool { registrations.isEmpty }
 
   /// The event data, or nil while it is incomplete.

@@ -41,7 +41,6 @@ struct KnownData: Sendable {
     (isComplete && !isFiltered) || node.hasChild(key)
   }
 
-  /// Whether the data at a path is known.
   func isComplete(for path: Path) -> Bool {
     guard let key = path.first else { return isComplete && !isFiltered }
     return isComplete(for: key)

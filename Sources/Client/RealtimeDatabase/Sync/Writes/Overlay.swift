@@ -31,7 +31,6 @@ enum Overlay: Sendable {
     return children.map(\.key).filter { $0 != .priority }
   }
 
-  /// The overlay of a child.
   subscript(key: ChildKey) -> Overlay {
     switch self {
     case .none: .none
@@ -40,7 +39,6 @@ enum Overlay: Sendable {
     }
   }
 
-  /// The overlay of a relative path.
   subscript(path: Path) -> Overlay {
     var overlay = self
     for key in path.keys {
