@@ -6,7 +6,6 @@ import NIOConcurrencyHelpers
 ///
 /// Like libpq, it takes missing parts from the environment and from the password file.
 package struct PostgresAddress: Sendable {
-  /// The connection string.
   let text: String
   /// Which of the hosts answered last, for all copies of the address.
   let lastHost = LastHost()
@@ -43,7 +42,6 @@ package struct PostgresAddress: Sendable {
 final class LastHost: Sendable {
   private let box = NIOLockedValueBox(0)
 
-  /// The number of the host.
   var number: Int {
     get { box.withLockedValue { $0 } }
     set { box.withLockedValue { $0 = newValue } }

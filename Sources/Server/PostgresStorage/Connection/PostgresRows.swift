@@ -6,7 +6,6 @@ import RealtimeCore
 final class PostgresRows {
   private let result: OpaquePointer
   private let library: PostgresLibrary
-  /// The number of rows.
   let count: Int
 
   /// Takes ownership of a result.
@@ -18,7 +17,6 @@ final class PostgresRows {
 
   deinit { library.functions.clear(result) }
 
-  /// Whether a column of a row is null.
   func isNull(_ row: Int, column: Int) -> Bool {
     library.functions.getisnull(result, Int32(row), Int32(column)) != 0
   }
@@ -40,7 +38,6 @@ final class PostgresRows {
   /// The value of a column of bytes or text.
   func bytes(_ row: Int, column: Int) -> [UInt8] { withBytes(row, column: column) { Array($0) } }
 
-  /// The value of a column of text.
   func text(_ row: Int, column: Int) -> String {
     withBytes(row, column: column) { String(decoding: $0, as: UTF8.self) }
   }

@@ -133,7 +133,6 @@ extension PostgresTreeStores {
     )
   }
 
-  /// The identity that no lease has.
   private static let noLease = "00000000-0000-0000-0000-000000000000"
 
   package func withdraw(_ server: ServerID) throws(StoreError) {

@@ -25,11 +25,9 @@ enum LogStatements {
 
   /// The letters that denote changes of rows.
   enum Change: UInt8 {
-    /// Inserts a row.
     case insert = 105  // i
     /// Inserts a row, provided that there are rows below it.
     case insertAbove = 98  // b
-    /// Removes a row.
     case remove = 114  // r
     /// Removes a row and everything below it.
     case removeAll = 97  // a

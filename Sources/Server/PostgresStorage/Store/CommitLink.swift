@@ -26,7 +26,6 @@ final class CommitLink {
     let parameters: BatchParameters
     let revision: Int64
     let id = UUID()
-    /// When it was sent.
     let time = ContinuousClock.now
   }
 
@@ -79,7 +78,6 @@ final class CommitLink {
     }
   }
 
-  /// The last commit.
   var revision: Int64 { head.revision }
 
   /// Whether nothing more can be stored.

@@ -60,7 +60,6 @@ final class LeaseKeeper: @unchecked Sendable {
 /// A lease that a store or a tool holds for itself.
 struct OwnLease {
   let lease: Lease
-  /// The number of the database.
   let number: Int64
   /// Renews the lease.
   let keeper: LeaseKeeper

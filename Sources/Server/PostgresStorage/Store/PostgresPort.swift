@@ -176,7 +176,6 @@ final class PostgresPort: @unchecked Sendable {
 }
 
 extension Duration {
-  /// The duration in whole milliseconds.
   var milliseconds: Int64 {
     let (seconds, attoseconds) = components
     return seconds * 1_000 + attoseconds / 1_000_000_000_000_000

@@ -44,7 +44,6 @@ struct SnapshotReader {
   /// The last commit, how far the log has been folded into the nodes, and the number of their rows.
   typealias Position = (revision: Int64, fold: FoldProgress, rows: Int64)
 
-  /// The position of the snapshot.
   func position() throws -> Position {
     let rows = try connection.query(
       """

@@ -10,7 +10,6 @@ package struct Account: Hashable, Sendable {
   package var email: EmailAddress?
   /// Whether the owner has verified the email address.
   package var isEmailVerified = false
-  /// The display name, or nil.
   package var displayName: String?
   /// The URL of a picture, or nil.
   package var photoURL: String?
@@ -139,7 +138,6 @@ struct AccountChange {
 /// look alike and be two accounts, or look different and be one (a dotless i, a Kelvin sign,
 /// composed or decomposed letters). International domains must come in their ASCII form (`xn--…`).
 package struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
-  /// The address.
   package let text: String
 
   /// The maximum lengths of an address, of its local part and of a domain label, in bytes.

@@ -114,7 +114,6 @@ extension AccountService {
     else { throw .tooOld }
   }
 
-  /// Deletes the account that a token belongs to.
   func delete(_ token: String?, by caller: Caller) throws(IdentityError) {
     let (account, claims) = try owner(of: token, by: caller)
     try checkRecent(claims, of: account)
@@ -254,7 +253,6 @@ extension AccountService {
     return changed
   }
 
-  /// A valid code and its account.
   private func valid(
     _ hash: [UInt8],
     by caller: Caller

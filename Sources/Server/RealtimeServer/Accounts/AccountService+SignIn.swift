@@ -40,7 +40,6 @@ extension AccountService {
     Account(database: database, uid: uid, created: clock())
   }
 
-  /// Gives a new account an address and a password.
   func setCredentials(
     of account: inout Account,
     email: EmailAddress,
@@ -78,7 +77,6 @@ extension AccountService {
 
   // MARK: Passwords
 
-  /// Hashes a password on one of the password threads.
   func hash(_ password: Password) async throws(IdentityError) -> PasswordHash {
     let salt = Randomness.bytes(PasswordHash.saltBytes)
     let cost = settings.passwordCost

@@ -217,7 +217,6 @@ package final actor AccountService {
   /// A secret shared by all servers with the same accounts; it stays when the signing keys change.
   nonisolated var sharedSecret: [UInt8] { authority.keys.refreshSecret }
 
-  /// The verifier for the hub of a database.
   package nonisolated func verifier(of database: String) -> IdentityVerifier {
     IdentityVerifier(
       authority: authority,
@@ -395,13 +394,11 @@ struct Caller: Sendable {
   let database: String
   /// What attempts are counted by: an address, or a user of this machine.
   let client: String
-  /// Whether the sender is an administrator.
   let isAdministrator: Bool
   /// Whether the sender has left, so that nobody awaits the answer.
   var isAbandoned: @Sendable () -> Bool = { false }
 }
 
-/// The result of a sign-in.
 struct SignedIn: Sendable {
   let account: Account
   let idToken: String

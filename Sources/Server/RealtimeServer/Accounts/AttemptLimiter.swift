@@ -73,7 +73,6 @@ struct WaitingAttempts {
     let isAbandoned: @Sendable () -> Bool
   }
 
-  /// The attempts at one account.
   private struct Line {
     /// The addresses in the order of their turns.
     var clients = CircularBuffer<String>()

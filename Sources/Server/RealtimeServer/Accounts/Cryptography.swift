@@ -173,7 +173,6 @@ final class P256Key: Sendable {
 
   deinit { EVP_PKEY_free(key) }
 
-  /// The private key.
   var privateBytes: [UInt8] {
     var number: OpaquePointer?
     EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_PRIV_KEY, &number)

@@ -2,9 +2,7 @@ package import RealtimeCore
 
 /// The response to an identity request.
 package struct IdentityAnswer: Sendable {
-  /// The HTTP status.
   package let status: Int
-  /// The body.
   package let json: JSONValue
 
   init(_ json: JSONValue) {
@@ -33,7 +31,6 @@ enum IdentityJSON {
     .object([self.kind(kind)] + texts.map { text($0.0, $0.1) })
   }
 
-  /// The response to a sign-in.
   static func signedIn(_ signedIn: SignedIn, by way: Way) -> JSONValue {
     let account = signedIn.account
     var members: [JSONMember]
@@ -58,7 +55,6 @@ enum IdentityJSON {
     return .object(members + tokens(signedIn))
   }
 
-  /// The response to the change of an account.
   static func changed(_ account: Account, signedIn: SignedIn?) -> JSONValue {
     .object(
       [kind("SetAccountInfoResponse")] + profile(of: account) + (signedIn.map(tokens) ?? [])
@@ -86,7 +82,6 @@ enum IdentityJSON {
     return .object(members)
   }
 
-  /// A page of accounts.
   static func page(_ accounts: [Account], next: String?) -> JSONValue {
     var members = [
       kind("DownloadAccountResponse"),
@@ -167,10 +162,8 @@ package struct IdentityError: Error, Hashable, Sendable {
   package let status: Int
   /// The code, such as `EMAIL_EXISTS`.
   package let code: String
-  /// Details for people.
   package let detail: String?
 
-  /// Makes an error.
   init(_ code: String, detail: String? = nil, status: Int = 400) {
     self.status = status
     self.code = code
@@ -215,7 +208,6 @@ package struct IdentityError: Error, Hashable, Sendable {
 
   // MARK: Errors
 
-  /// The body is too long.
   static let bodyTooLong = IdentityError(
     "REQUEST_TOO_LARGE",
     detail: "The body is too long.",

@@ -4,7 +4,6 @@ package import RealtimeCore
 package struct IdentityContents: Sendable, Equatable {
   /// A session with its tokens.
   package struct SignIn: Sendable, Equatable {
-    /// The session.
     package var session: SignInSession
     /// When it was last continued, in milliseconds since 1970.
     package var used: Int64
@@ -14,7 +13,6 @@ package struct IdentityContents: Sendable, Equatable {
 
   /// A refresh token, by its hash.
   package struct Token: Sendable, Equatable {
-    /// The hash.
     package var hash: [UInt8]
     /// When another token replaced it, in milliseconds since 1970; nil while it is the newest.
     package var replaced: Int64?
@@ -26,9 +24,7 @@ package struct IdentityContents: Sendable, Equatable {
   package var sessions: [SignIn] = []
   /// The codes by their hashes.
   package var codes: [[UInt8]: OneTimeCode] = [:]
-  /// The revocations.
   package var revocations: [TokenAuthority.Revocation] = []
-  /// The contents of the secret files.
   package var secrets: [SecretFile: JSONValue] = [:]
 
   /// Makes the contents of an empty store.

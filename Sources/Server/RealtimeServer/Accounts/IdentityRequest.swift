@@ -5,15 +5,12 @@ internal import RealtimeTransport
 package struct IdentityRequest: Sendable {
   /// The method, such as "POST".
   package var method: String
-  /// What the request asks for.
   package var route: IdentityRoute
   /// The database whose accounts the request concerns.
   package var database: String
-  /// The query parameters.
   package var parameters: [(name: String, value: String)] = []
   /// The media type of the body, or nil if it has none.
   package var contentType: String?
-  /// The body.
   package var body: [UInt8] = []
   /// What attempts are counted by: an address, or a user of this machine.
   package var client = ""
@@ -118,7 +115,6 @@ package enum IdentityRoute: Hashable, Sendable {
   }
 }
 
-/// Parses the body of a request.
 enum RequestBody {
   /// The maximum nesting of a body; none of the fields is nested.
   private static let depth = 8

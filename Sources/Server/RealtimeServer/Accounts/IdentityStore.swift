@@ -101,11 +101,9 @@ package enum IdentityChange: Sendable {
   case begin(SignInSession, token: [UInt8])
   /// Replaces a token by a new one, given by their hashes; the old one stays known.
   case replace(token: [UInt8], successor: [UInt8], at: Int64)
-  /// Ends a session.
   case end(session: String)
   /// Adds a code under its hash.
   case addCode(OneTimeCode, hash: [UInt8])
-  /// Removes a code.
   case removeCode(hash: [UInt8])
   /// Records that a user's earlier tokens are no longer valid.
   case revoke(TokenAuthority.Revocation)
@@ -119,17 +117,12 @@ package enum IdentityChange: Sendable {
 package struct OneTimeCode: Hashable, Sendable {
   /// The purpose of a code, as requests name it.
   package enum Purpose: String, Sendable {
-    /// To set a new password.
     case passwordReset = "PASSWORD_RESET"
-    /// To verify an email address.
     case emailVerification = "VERIFY_EMAIL"
   }
 
-  /// The purpose.
   package let purpose: Purpose
-  /// The database of the account.
   package let database: String
-  /// The user.
   package let uid: String
   /// The address that the code was made for; it is worthless if the account's address has changed.
   package let email: EmailAddress
@@ -160,7 +153,6 @@ extension OneTimeCode {
   }
 }
 
-/// The record of a refresh token.
 package struct RefreshRecord: Hashable, Sendable {
   /// The session that the token continues.
   package let session: SignInSession
@@ -170,11 +162,8 @@ package struct RefreshRecord: Hashable, Sendable {
 
 /// A session, which starts with a sign-in and lasts as long as its refresh token is used.
 package struct SignInSession: Hashable, Sendable {
-  /// The identifier of the session.
   package let id: String
-  /// The database of the account.
   package var database: String
-  /// The user.
   package let uid: String
   /// How the user signed in: `anonymous`, `password` or `custom`.
   package let provider: String

@@ -90,7 +90,6 @@ struct SigningKey: Sendable {
   var retired: Int64?
   private let key: P256Key
 
-  /// Makes a key.
   init(created: Int64) throws(StoreError) {
     self.init(try P256Key(), created: created)
   }

@@ -27,7 +27,6 @@ package final class MemoryIdentityStore: IdentityStore {
 
   private let state = NIOLockedValueBox(State())
 
-  /// Makes an empty store.
   package init() {}
 
   package func account(_ uid: String, in database: String) -> Account? {

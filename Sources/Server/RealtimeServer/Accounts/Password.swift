@@ -8,7 +8,6 @@ internal import NIOPosix
 /// send an é. Apart from that, every character counts, including spaces and case. A password never
 /// describes itself, so it cannot end up in a log.
 package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
-  /// The bytes that are hashed.
   let bytes: [UInt8]
 
   /// Why a text cannot be a password.
@@ -21,7 +20,6 @@ package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
 
   /// The minimum number of characters.
   package static let minimumLength = 6
-  /// The maximum number of bytes.
   static let maximumBytes = 4_096
 
   /// Takes a text to sign in with, of any length up to the maximum.
@@ -87,7 +85,6 @@ package struct PasswordHash: Hashable, Sendable {
   private let digest: [UInt8]
 
   private static let digestBytes = 32
-  /// The number of bytes in a salt.
   package static let saltBytes = 16
 
   /// Hashes a password; nil if there is not enough memory.

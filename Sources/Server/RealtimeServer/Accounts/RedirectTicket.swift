@@ -19,11 +19,9 @@ struct RedirectTicket: Equatable {
 
   /// The run of the server that the ticket is for.
   var server: String
-  /// The request that the ticket is for.
   var request: TicketedRequest
   /// When the ticket expires by the storage's clock, in milliseconds.
   var end: Int64
-  /// The sender's verified credential.
   var credential: VerifiedCredential
 }
 

@@ -119,7 +119,6 @@ final class ServerIdentities {
     return promise.futureResult
   }
 
-  /// Answers a request.
   func answer(_ request: IdentityRequest) -> EventLoopFuture<HTTPReply> {
     let promise = eventLoop.makePromise(of: HTTPReply.self)
     guard let service else {
@@ -219,7 +218,6 @@ struct EmulatorVerifier: CredentialVerifier {
 struct UnverifiedToken {
   /// The signature algorithm, or "none" for a token without a signature.
   let algorithm: String
-  /// The claims of the token.
   let claims: JSONValue
 
   /// Parses a token; nil if it is not one.

@@ -8,9 +8,7 @@ package import RealtimeCore
 package final class TokenAuthority: Sendable {
   /// Records that a user's sessions were ended, and when valid tokens start again.
   package struct Revocation: Hashable, Sendable {
-    /// The database of the user.
     package let database: String
-    /// The user.
     package let uid: String
     /// Tokens that were issued before this second since 1970 are not valid.
     package let validSince: Int64
@@ -44,13 +42,11 @@ package final class TokenAuthority: Sendable {
     self.state = NIOLockedValueBox(state)
   }
 
-  /// The keys in use.
   var keys: KeyRing {
     get { state.withLockedValue { $0.keys } }
     set { state.withLockedValue { $0.keys = newValue } }
   }
 
-  /// The issuer of this server's tokens.
   var issuer: String { "urn:hearth:\(keys.serverID)" }
 
   /// Whether a revocation is already known.
@@ -85,7 +81,6 @@ package final class TokenAuthority: Sendable {
 
   // MARK: Tokens
 
-  /// Signs the claims of a token.
   func sign(_ claims: JSONValue) -> String? { WebToken.signed(claims, with: keys.current) }
 
   /// Verifies a token and returns its claims.

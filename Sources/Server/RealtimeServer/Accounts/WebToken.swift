@@ -6,9 +6,7 @@ package struct WebToken: Sendable {
   package let algorithm: String
   /// The key that the token names, or nil.
   package let keyID: String?
-  /// The claims of the token.
   package let claims: JSONValue
-  /// The bytes that are signed.
   let signed: [UInt8]
   let signature: [UInt8]
 
@@ -85,7 +83,6 @@ struct CustomToken {
   /// The claims to add to the user's tokens.
   let claims: [JSONMember]
 
-  /// The audience of custom tokens.
   static let audience =
     "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
   /// The maximum lifetime of a token, and how far ahead its clock may be, in seconds.

@@ -137,7 +137,6 @@ package struct ClusterDetails: Sendable {
   package var versions: [ServerID: String] = [:]
   /// The number of commits of each database that are still to be folded.
   package var unfolded: [String: Int64] = [:]
-  /// The standbys.
   package var standbys: [Standby] = []
   /// Whether the storage finishes nothing because it waits for a standby.
   package var isAwaitingStandby = false
@@ -157,10 +156,8 @@ package struct ServerID: Hashable, Sendable, Comparable, CustomStringConvertible
   /// What the names of tools begin with, which hold a database for a while and serve nobody.
   private static let toolPrefix = "alone-"
 
-  /// The name of a tool.
   package static func tool(_ name: String) -> ServerID { ServerID(toolPrefix + name) }
 
-  /// Whether this is the name of a tool.
   package var isTool: Bool { description.hasPrefix(Self.toolPrefix) }
 
   package static func < (left: ServerID, right: ServerID) -> Bool {
@@ -168,7 +165,6 @@ package struct ServerID: Hashable, Sendable, Comparable, CustomStringConvertible
   }
 }
 
-/// A server of a cluster.
 package struct ClusterServer: Hashable, Sendable {
   /// The name of the server's run.
   package var id: ServerID
@@ -176,7 +172,6 @@ package struct ClusterServer: Hashable, Sendable {
   /// tool.
   package var host: String
 
-  /// Makes a description of a server.
   package init(id: ServerID, host: String) {
     self.id = id
     self.host = host
@@ -185,15 +180,12 @@ package struct ClusterServer: Hashable, Sendable {
 
 /// The right to serve a database for a limited time.
 package struct Lease: Hashable, Sendable {
-  /// The name of the database.
   package var database: String
   /// The random identity of this lease; unlike its number, it is never given twice.
   package var id: String
   /// The number of this lease of the database, for people.
   package var epoch: Int64
-  /// The server that holds it.
   package var holder: ServerID
-  /// How often it has been renewed.
   package var renewal: Int64
   /// How long it is valid after each renewal, by the clock of whoever holds or watches it.
   package var duration: Duration
@@ -202,7 +194,6 @@ package struct Lease: Hashable, Sendable {
   /// The server that the lease should be handed to, if a move was requested.
   package var wanted: ServerID?
 
-  /// Makes a lease.
   package init(
     database: String,
     id: String,
@@ -231,7 +222,6 @@ package struct StorageHistory: Hashable, Sendable {
   /// When the storage was started, as a name and not as a time.
   package var start: String
 
-  /// Makes the name of a history.
   package init(timeline: Int64, start: String) {
     self.timeline = timeline
     self.start = start
@@ -242,12 +232,9 @@ package struct StorageHistory: Hashable, Sendable {
 package struct LeaseMark: Hashable, Sendable {
   /// The history of the storage in which the lease was seen.
   package var history: StorageHistory
-  /// The identity of the lease.
   package var lease: String
-  /// How often it had been renewed.
   package var renewal: Int64
 
-  /// Makes a mark of a lease.
   package init(_ lease: Lease, in history: StorageHistory) {
     self.history = history
     self.lease = lease.id
@@ -257,14 +244,12 @@ package struct LeaseMark: Hashable, Sendable {
 
 /// The last batch of a database.
 package struct BatchPosition: Hashable, Sendable {
-  /// The number of the batch.
   package var batch: Int64
   /// Its random identity.
   package var id: String
   /// The number of the last commit.
   package var revision: Int64
 
-  /// Makes a position.
   package init(batch: Int64, id: String, revision: Int64) {
     self.batch = batch
     self.id = id
@@ -274,7 +259,6 @@ package struct BatchPosition: Hashable, Sendable {
 
 /// Batches that a server had seen in the storage, and that are no longer there.
 package struct StorageLoss: Hashable, Sendable {
-  /// The name of the database.
   package var database: String
   /// The last batch that was seen.
   package var seen: BatchPosition
@@ -285,7 +269,6 @@ package struct StorageLoss: Hashable, Sendable {
   /// The timeline of the storage in which they are missing.
   package var newTimeline: Int64
 
-  /// Makes a loss.
   package init(
     _ database: String,
     seen: BatchPosition,
@@ -308,12 +291,10 @@ package struct StorageLoss: Hashable, Sendable {
 
 /// A server that has fallen silent without withdrawing.
 package struct SilentServer: Hashable, Sendable {
-  /// The server.
   package var server: ClusterServer
   /// How long ago it announced itself, by the storage's clock.
   package var age: Duration
 
-  /// Makes a silent server.
   package init(_ server: ClusterServer, age: Duration) {
     self.server = server
     self.age = age
@@ -332,14 +313,12 @@ package struct ClusterView: Sendable, Equatable {
   package var leases: [Lease]
   /// The last batch of each database.
   package var positions: [String: BatchPosition] = [:]
-  /// The history of the storage.
   package var history = StorageHistory(timeline: 1, start: "")
   /// Whether a server has seen this history for the duration of a lease.
   package var isSettled = true
   /// The time of the snapshot by the storage's clock, since 1970 where it has a calendar.
   package var time: Duration
 
-  /// Makes a view.
   package init(servers: [ClusterServer], leases: [Lease], time: Duration) {
     self.servers = servers
     self.leases = leases

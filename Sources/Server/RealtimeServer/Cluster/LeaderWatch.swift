@@ -10,14 +10,12 @@
 /// taking a database from each other. For the same reason, no server asks for the same database
 /// twice within a short time.
 package struct LeaderWatch: Sendable {
-  /// An event.
   package enum Input: Sendable {
     /// A client of a database was redirected to a server.
     case sent(String, to: ClusterServer)
     /// A check of a server has ended; `leads` names the databases that it leads under renewed
     /// leases.
     case looked(ServerID, isReached: Bool, leads: Set<String>)
-    /// Time has passed.
     case time
   }
 

@@ -18,7 +18,6 @@
 /// the holder had asked for it, so the holder has stopped by then. The clocks of two servers need
 /// not agree, as long as they run at about the same rate.
 package struct Leadership: Sendable {
-  /// An event.
   package enum Input: Sendable {
     /// A request asks for a database that exists.
     case asked(String, request: Int)
@@ -34,7 +33,6 @@ package struct Leadership: Sendable {
     case closed(String)
     /// The server is stopping.
     case stop
-    /// Time has passed.
     case time
   }
 
@@ -47,7 +45,6 @@ package struct Leadership: Sendable {
     case acquire(String, insteadOf: LeaseMark?, knowing: StorageHistory?)
     /// Release a lease; the storage's answer becomes an input.
     case release(Lease, to: ServerID?)
-    /// Answer a request for a database.
     case answer(request: Int, Leader)
     /// Open a database, which this server leads until the given time.
     case open(Lease, until: Duration)
@@ -57,7 +54,6 @@ package struct Leadership: Sendable {
     case giveUp(String, Departure)
     /// Redirect the clients of a closed database; without a server, only disconnect them.
     case farewell(String, to: ClusterServer?)
-    /// Report that the storage lacks what it had before.
     case report(StorageLoss)
     /// No database is led any more, so the server may end.
     case stopped
@@ -65,9 +61,7 @@ package struct Leadership: Sendable {
 
   /// Which server leads a database.
   package enum Leader: Sendable, Equatable {
-    /// This server.
     case here
-    /// Another server.
     case there(ClusterServer)
     /// No server at the moment, and why.
     case nowhere(String)

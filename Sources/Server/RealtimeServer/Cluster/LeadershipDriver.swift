@@ -480,7 +480,6 @@ final class LeadershipDriver: DatabaseLeaders {
 }
 
 extension Duration {
-  /// Whole milliseconds.
   fileprivate var milliseconds: Int64 { Int64(self / .milliseconds(1)) }
 }
 

@@ -380,7 +380,6 @@ extension DatabaseCore {
 
 /// A peer of the hub inside the server, which talks to it by calls instead of over a WebSocket.
 protocol InternalPeer: AnyObject {
-  /// Receives a message of the hub.
   func receive(_ message: ServerMessage)
 
   /// Called when the hub ends the connection; the peer must close itself.

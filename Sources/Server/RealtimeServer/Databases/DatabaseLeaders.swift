@@ -29,9 +29,7 @@ protocol DatabaseLeaders: AnyObject {
   func closed(_ name: String)
 }
 
-/// Which server leads a database.
 enum DatabaseLeader: Equatable {
-  /// This server.
   case here
   /// Another server: its host, and the name of its run.
   case there(host: String, server: String)
@@ -51,9 +49,7 @@ struct Redirection: Error, Equatable {
 
 /// The term for which this server leads a database; confined to the event loop.
 final class LeaseTerm {
-  /// The name of the database.
   let database: String
-  /// The identity of the lease.
   let lease: String
   /// The number of the lease, for people.
   let epoch: Int64

@@ -9,11 +9,9 @@ struct DatabaseMetrics {
   var requests = RequestCounts()
   /// Messages that could not be decoded.
   var undecodable = 0
-  /// Messages that were sent.
   var sent = 0
   /// The bytes of messages that were sent over WebSockets.
   var sentBytes = 0
-  /// Commits that were stored.
   var commits = 0
   /// Batches that could not be stored.
   var failedBatches = 0
@@ -140,10 +138,8 @@ extension TimeAmount {
 
 /// JSON in the metadata of a log message, which a log handler that writes JSON can embed unchanged.
 package struct LoggedJSON: CustomStringConvertible, Sendable {
-  /// The value.
   package let json: JSONValue
 
-  /// Wraps a value.
   init(_ json: JSONValue) {
     self.json = json
   }
@@ -180,7 +176,6 @@ struct RequestCounts {
 }
 
 extension ClientRequest {
-  /// The kind of request, for counting.
   var kind: RequestCounts.Kind {
     switch self {
     case .stats: .stats

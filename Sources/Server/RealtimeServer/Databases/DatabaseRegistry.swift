@@ -61,7 +61,6 @@ final class DatabaseRegistry {
       .sorted { $0.name < $1.name }
   }
 
-  /// A database if it is open, or nil.
   func opened(_ name: String) -> DatabaseCore? {
     if case .open(let core)? = entries[name] { core } else { nil }
   }
@@ -127,7 +126,6 @@ final class DatabaseRegistry {
     return core(name, of: opened)
   }
 
-  /// Makes a database from the stored data.
   private func core(
     _ name: String,
     of opened: EventLoopFuture<(thread: StoreThread, stored: StoredTree)?>,

@@ -161,19 +161,15 @@ extension HTTPAnswer {
   )
 }
 
-/// What a REST request does.
 enum RESTMethod: String, CaseIterable {
-  /// Reads.
   case get = "GET"
   /// Reads, but returns only the header.
   case head = "HEAD"
-  /// Replaces.
   case put = "PUT"
   /// Adds a child with a new key.
   case post = "POST"
   /// Changes children, each given by its path.
   case patch = "PATCH"
-  /// Removes.
   case delete = "DELETE"
   /// Asks which methods are allowed.
   case options = "OPTIONS"

@@ -11,13 +11,10 @@ final class ServerContext {
   let logger: Logger
   /// The time in milliseconds since 1970.
   let clock: @Sendable () -> Int64
-  /// When the server was started.
   let start = NIODeadline.now()
-  /// The memory that all connections share.
   let memory: ConnectionMemory
   /// Measures whether the process has memory for more listens.
   var resident: MemoryGauge
-  /// The scheduled return of memory.
   private var memoryReturn: Scheduled<Void>?
   /// Limits how often the log repeats the same note.
   private var notes = HourlyNotes()
@@ -147,7 +144,6 @@ final class ServerContext {
     onConnectionsChanged()
   }
 
-  /// Counts a connection that has closed.
   func connectionClosed() {
     connectionCount -= 1
     onConnectionsChanged()

@@ -68,7 +68,6 @@ final class Session: Schedulable {
     indirect case end(code: UInt16, reason: String)
   }
 
-  /// The output that has not been sent.
   struct Output {
     /// The output held back from a client that is behind; nil while it keeps up.
     var backlog: Backlog?

@@ -12,7 +12,6 @@ final class StoreThread: Sendable {
   struct Outcome: Sendable {
     /// The number of batches, counted from the oldest without an outcome.
     let batches: Int
-    /// The number of commits in them.
     let commits: Int
     /// How long the store took.
     let time: TimeAmount
@@ -187,7 +186,6 @@ final class StoreThread: Sendable {
     }
   }
 
-  /// Closes the store, then ends the thread.
   func close() -> EventLoopFuture<Void> {
     let closed = pool.runIfActive(eventLoop: eventLoop) { [store] in try store.close() }
     closed.whenComplete { [pool] _ in pool.shutdownGracefully { _ in } }
@@ -211,7 +209,6 @@ struct IdleHeuristic {
 
   /// The quick batches without a request meanwhile, less eight for each slow one.
   private var earned = 0
-  /// The number of batches so far.
   private var batches = 0
 
   /// Whether the event loop may wait for the next batch.

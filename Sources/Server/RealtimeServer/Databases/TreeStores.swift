@@ -75,7 +75,6 @@ package final class MemoryTreeStore: TreeStore {
   }
 
   private let state: NIOLockedValueBox<State>
-  /// Called when the store is closed.
   private let onClose: @Sendable (MemoryTreeStore) -> Void
 
   /// Makes a store with data, by default an empty one.

@@ -16,7 +16,6 @@ struct Following<Read> {
     case setRules(source: String)
     /// Serve the clients that have been forwarded so far.
     case takeOver
-    /// Report the end of the turn.
     case awaitEndOfTurn
     /// Answer reads from the copy, which has everything that was acknowledged when they arrived.
     case answer([Read])

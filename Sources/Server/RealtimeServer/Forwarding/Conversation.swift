@@ -31,7 +31,6 @@ struct Conversation {
     case credential
   }
 
-  /// What becomes of an answer.
   enum Answer: Equatable {
     case passes
     case isDropped
@@ -54,10 +53,8 @@ struct Conversation {
       || unanswered.values.contains { if case .schedules = $0.effect { true } else { false } }
   }
 
-  /// Whether any answer is expected.
   var awaitsAnswer: Bool { !unanswered.isEmpty || !renewals.isEmpty }
 
-  /// The listens that have been granted.
   var openListens: [ListenKey] { Array(listens.keys) }
 
   // MARK: The client
@@ -202,7 +199,6 @@ struct Conversation {
     return steps
   }
 
-  /// A listen of a client that has no data.
   private static func withoutData(_ listen: ListenRequest) -> ListenRequest {
     ListenRequest(path: listen.path, query: listen.query, tag: listen.tag)
   }

@@ -8,7 +8,6 @@ protocol ForwardingHost: AnyObject {
   var eventLoop: any EventLoop { get }
   var logger: Logger { get }
 
-  /// The name of the database that a request is for.
   func name(in request: HTTPRequest) -> String
 
   /// A database by its name; the future fails at once unless this server leads it.
@@ -249,7 +248,6 @@ final class ForwardedClients {
     for follower in followers.values { follower.end() }
   }
 
-  /// Closes the link.
   func close() {
     sendShared()
     link.close(code: CloseCode.goingAway, reason: "the server is stopping")

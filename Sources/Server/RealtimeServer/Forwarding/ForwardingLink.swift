@@ -35,9 +35,7 @@ final class ForwardingLink {
     var isPaused = false
     /// Whether the client has been allowed nothing yet.
     var isStranger = true
-    /// The database that it is about.
     let database: String
-    /// When it began.
     let begin = NIODeadline.now()
     /// What happens to what the client of a session says.
     var callbacks = ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
@@ -61,7 +59,6 @@ final class ForwardingLink {
   /// How long the other end may be silent: longer than any pause of a server that works.
   static let patience = TimeAmount.seconds(6)
 
-  /// The run of the other server.
   let server: String
   private let context: ServerContext
   /// Called once when the link has ended.
@@ -538,7 +535,6 @@ final class ForwardingLink {
 
 /// A part of this server that speaks with the other one over a link.
 protocol LinkReceiver: AnyObject {
-  /// Receives a message.
   func receive(_ message: [UInt8])
 
   /// Called when the other server takes no more for now, or does again.

@@ -80,7 +80,6 @@ struct LinkFrame {
     payload = bytes[(index + 1)...]
   }
 
-  /// Encodes a frame.
   static func bytes(
     _ kind: Kind,
     _ exchange: Int,

@@ -4,7 +4,6 @@ internal import RealtimeCore
 ///
 /// It is sealed with the key that only the servers know, for one server, a moment, and once.
 struct LinkTicket {
-  /// The query parameter with the ticket.
   static let parameter = "hearth_link"
   private static let purpose = "hearth link ticket 1"
 

@@ -35,7 +35,6 @@ final class ResumableClient: MessageConnection {
   private let client: any MessageConnection
   /// The request that has opened the connection.
   private let handshake: HTTPRequest
-  /// The run of this server.
   private let server: String
   private let eventLoop: any EventLoop
   /// Called when its leader is lost; returns whether it will be served again.
@@ -44,7 +43,6 @@ final class ResumableClient: MessageConnection {
   private let onDeparture: () -> Void
   private var conversation = Conversation()
   private var phase = Phase.waiting
-  /// The name of its session.
   private var session: String?
   /// When it was first let go since somebody last said something to it.
   private var firstLoss: NIODeadline?
@@ -83,10 +81,8 @@ final class ResumableClient: MessageConnection {
     )
   }
 
-  /// Whether it waits for a server.
   var isWaiting: Bool { if case .waiting = phase { true } else { false } }
 
-  /// The listens that it has been granted.
   var openListens: [ListenKey] { conversation.openListens }
 
   // MARK: The client

@@ -17,7 +17,6 @@ package struct LeaseTiming: Sendable, Equatable {
   /// It stays damaged until somebody repairs it, and reading it takes long.
   package var rest = Duration.seconds(15)
 
-  /// Makes the default timing.
   package init() {}
 
   /// The remaining time below which the holder of a lease may have died.

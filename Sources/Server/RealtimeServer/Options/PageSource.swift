@@ -13,7 +13,6 @@ package protocol PageSource: Sendable {
   func page(for request: PageRequest) -> PageStep
 }
 
-/// A reader's request for a page.
 package struct PageRequest: Sendable {
   /// The unescaped path segments, without empty ones.
   package let segments: [String]
@@ -31,7 +30,6 @@ package struct PageRead: Sendable {
   /// The maximum number of reads in one step; a step with more fails.
   package static let limit = 64
 
-  /// The location to read.
   package let path: Path
   /// Selects the children to read.
   package let query: Query
@@ -61,20 +59,17 @@ package enum PageStep: Sendable {
   case render(@Sendable () -> Page)
 }
 
-/// A page as it is sent.
 package struct Page: Sendable {
   /// The HTTP status, such as 200.
   package var status: Int
   /// The media type of the body.
   package var contentType: String
-  /// The body.
   package var body: [UInt8]
   /// Additional header lines; the server adds those about validation and caching.
   package var headerLines: [(name: String, value: String)]
   /// How long a cache may keep the page without revalidating it, in seconds.
   package var lifetime: Int
 
-  /// Makes a page.
   package init(
     status: Int = 200,
     contentType: String,

@@ -202,7 +202,6 @@ extension IdentityOptions {
   }
 }
 
-/// The rules for database names.
 package enum DatabaseName {
   /// The database of the blog, which is also the default database.
   package static let standard = "hearth"

@@ -119,7 +119,6 @@ final class PageVersions {
   }
 }
 
-/// Dates in the format of HTTP.
 enum HTTPDate {
   private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
   private static let months = [

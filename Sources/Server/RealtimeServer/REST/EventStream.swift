@@ -287,7 +287,6 @@ enum StreamEvent: Equatable {
   case put(Path, JSONValue)
   /// The data at several paths below a path has been replaced, all at once.
   case patch(Path, [JSONMember])
-  /// A sign that the stream is alive.
   case keepAlive
   /// The data may no longer be read.
   case cancel
@@ -318,7 +317,6 @@ enum StreamEvent: Equatable {
     return Array("event: \(name)\ndata: \(data.text)\n\n".utf8)
   }
 
-  /// Whether it is the last event of a stream.
   var isLast: Bool {
     switch self {
     case .put, .patch, .keepAlive: false

@@ -4,11 +4,9 @@ internal import RealtimeTransport
 
 /// The format that a REST request wants its response in.
 struct RESTOptions: Sendable {
-  /// How the JSON is printed.
   enum Print {
     case compact
     case pretty
-    /// No body.
     case silent
   }
 

@@ -1,9 +1,7 @@
 internal import RealtimeCore
 internal import RealtimeTransport
 
-/// A parsed REST request.
 struct RESTRequest: Sendable {
-  /// The write that a request asks for.
   enum Write: Sendable {
     case set(Path, Node)
     case merge(Path, [Change])
@@ -12,7 +10,6 @@ struct RESTRequest: Sendable {
     case append(Path, Node)
   }
 
-  /// The sender of the request.
   let credential: RESTCredential
   let method: RESTMethod
   let path: Path
@@ -26,16 +23,13 @@ struct RESTRequest: Sendable {
   let wantsTag: Bool
   /// Whether the response should be an event stream that follows the data.
   let wantsStream: Bool
-  /// The client.
   let peer: Peer
-  /// The connection on which the request arrived.
   let connection: HTTPRequest.Connection?
   /// Whether the client is still there; nil for one that is not watched.
   private let reader: HTTPRequest.Reader?
   private let body: [UInt8]
   /// The maximum nesting of JSON in the body.
   private let depthLimit: Int
-  /// The length of the body, in bytes.
   var bodyLength: Int { body.count }
   /// Whether the client that asked to read has left, so that nobody needs the answer.
   var isGivenUp: Bool { method.isRead && reader?.isGone == true }
@@ -213,7 +207,6 @@ enum WriteSize: String, CaseIterable {
   case medium
   /// One minute.
   case large
-  /// No limit.
   case unlimited
 
   /// The maximum time for a write, or nil if there is no limit.

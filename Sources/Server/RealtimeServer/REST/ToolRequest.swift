@@ -3,9 +3,7 @@ internal import RealtimeTransport
 
 /// A question of the original's tools that is about a database or the server, and not about data.
 enum ToolRequest {
-  /// The value of a setting.
   case setting(String)
-  /// The names of the databases.
   case databases
 
   /// The settings of every database; none of them can be changed.

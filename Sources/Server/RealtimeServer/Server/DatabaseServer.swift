@@ -293,7 +293,6 @@ extension ServerOptions.TLS {
   }
 }
 
-/// The clock of this machine.
 enum SystemClock {
   /// The time in milliseconds since 1970.
   @Sendable static func milliseconds() -> Int64 {

@@ -11,9 +11,7 @@ struct PrometheusText {
 
   typealias Labels = KeyValuePairs<String, String>
 
-  /// The content type of the page.
   static let contentType = "text/plain; version=0.0.4; charset=utf-8"
-
   private(set) var text = ""
 
   /// Begins a family of metrics, whose samples follow; a name says its unit.

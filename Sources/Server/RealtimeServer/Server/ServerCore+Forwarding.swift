@@ -261,7 +261,6 @@ extension ServerCore {
     return ticket.origin
   }
 
-  /// Accepts a link that has been admitted.
   func acceptLink(
     _ socket: any MessageConnection,
     by handshake: HTTPRequest

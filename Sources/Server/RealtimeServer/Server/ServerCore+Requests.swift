@@ -218,7 +218,6 @@ extension HTTPRequest {
   }
 }
 
-/// A request that waits for its turn.
 private final class RequestTurn: Schedulable {
   let account: SchedulerAccount
   var isWaiting = false
@@ -237,7 +236,6 @@ private final class RequestTurn: Schedulable {
 }
 
 extension ServerCore {
-  /// Answers an identity request.
   func identityReply(to request: HTTPRequest, route: IdentityRoute) -> EventLoopFuture<HTTPReply> {
     if let refusal = refusal(of: request.peer) {
       return eventLoop.makeFailedFuture(refusal)

@@ -16,9 +16,7 @@ final class ServerCore {
 
   /// Called once everything is closed, with the failure that ended the server, if any.
   var onStopped: (DatabaseServerError?) -> Void = { _ in }
-  /// The failure that ends the server.
   var failure: DatabaseServerError?
-
   let context: ServerContext
   let databases: DatabaseRegistry
   var phase = Phase.running

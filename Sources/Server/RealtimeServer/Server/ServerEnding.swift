@@ -15,7 +15,6 @@ final class ServerEnding: Sendable {
   private struct State {
     var phase = Phase.running
     var waiters: [CheckedContinuation<Void, Never>] = []
-    /// The failure that ended the server, if any.
     var failure: DatabaseServerError?
   }
 

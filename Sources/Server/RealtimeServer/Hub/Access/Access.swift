@@ -82,7 +82,6 @@ struct Access: Sendable {
     return unsavedSource
   }
 
-  /// Records that rules are durable.
   mutating func saved(_ rules: RuleSet) { durableRules = rules }
 
   /// Puts the last durable rules in force again.

@@ -2,7 +2,6 @@ package import RealtimeCore
 
 /// An action that the owner of a hub must carry out, in the order in which the hub returns them.
 package enum HubOutput: Sendable, Equatable {
-  /// Send a peer a message.
   case send(PeerID, HubMessage)
   /// Send several peers the same message. The owner skips peers that have closed in the meantime.
   case broadcast([PeerID], HubMessage)

@@ -210,7 +210,6 @@ extension TreeHub {
     return effective
   }
 
-  /// The tree after changes.
   func tree(with changes: [Change]) -> Node {
     changes.reduce(into: durability.root) { $0.update(at: $1.path, to: $1.node) }
   }

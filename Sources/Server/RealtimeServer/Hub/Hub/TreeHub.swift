@@ -102,7 +102,6 @@ package struct TreeHub: Sendable {
 
   // MARK: State
 
-  /// The durable data.
   package var snapshot: Node { mutating get { durability.durableRoot } }
 
   /// The number of the last durable commit; 0 before the first.
@@ -111,7 +110,6 @@ package struct TreeHub: Sendable {
   /// The rules in force, which may not be durable yet.
   package var rulesInForce: RuleSet { access.rules }
 
-  /// The latest rules that are durable.
   var durableRules: RuleSet { access.durableRules }
 
   /// The number of listens across all peers.
@@ -119,7 +117,6 @@ package struct TreeHub: Sendable {
   /// - Complexity: O(peers)
   package var listenCount: Int { listens.accounts.count }
 
-  /// The number of listens that a peer has.
   package func listenCount(of peer: PeerID) -> Int { listens.accounts.count(of: peer) }
 
   /// The number of writes that a peer has scheduled for its disconnect.

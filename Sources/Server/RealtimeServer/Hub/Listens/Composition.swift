@@ -11,13 +11,10 @@ package struct Composition: Sendable, Equatable {
     case answer(request: Int64, Node)
     /// The data for a new listener, unless it already has it, followed by the response.
     case listen(request: Int64, ListenRequest, Node, remarks: JSONValue)
-    /// The current data of a listen.
     case data(ListenKey, Node, tag: Int64?)
   }
 
-  /// The result of a composition.
   package struct Result: Sendable {
-    /// The messages in order.
     package let messages: [HubMessage]
     /// Whether the data was too long for a response.
     ///

@@ -24,7 +24,6 @@ struct IndexCache: Sendable {
     mostEntries = limits.keptOrderedChildren
   }
 
-  /// The cached orders at a location.
   subscript(path: Path) -> [KeptOrder] { locations[path] ?? [] }
 
   /// The children of a location in an order, for a query.

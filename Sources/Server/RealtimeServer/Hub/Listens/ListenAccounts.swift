@@ -5,7 +5,6 @@ internal import RealtimeCore
 /// A cost of one stands for a push of each commit that concerns the listen. It is charged to the
 /// user who asks for the listen, over all connections, and returned when the listen ends.
 struct ListenAccounts: Sendable {
-  /// Who is charged for a listen.
   enum Payer: Hashable, Sendable {
     /// Those from one network who have not signed in, or only anonymously: anybody can be any number
     /// of them.
@@ -46,16 +45,12 @@ struct ListenAccounts: Sendable {
   /// - Complexity: O(peers)
   var count: Int { accounts.values.reduce(0) { $0 + $1.charges.count } }
 
-  /// The peers that have listens.
   var peers: some Sequence<PeerID> { accounts.keys }
 
-  /// The number of listens of a peer.
   func count(of peer: PeerID) -> Int { accounts[peer]?.charges.count ?? 0 }
 
-  /// The listens of a peer.
   func keys(of peer: PeerID) -> [ListenKey] { accounts[peer].map { Array($0.charges.keys) } ?? [] }
 
-  /// Whether a peer has a listen.
   func contains(_ key: ListenKey, of peer: PeerID) -> Bool {
     accounts[peer]?.charges[key] != nil
   }

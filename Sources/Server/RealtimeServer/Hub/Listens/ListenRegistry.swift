@@ -169,7 +169,6 @@ struct ListenLocation: Sendable {
   /// The number of different queries that are listened to.
   var windowCount: Int { windows.count }
 
-  /// Whether somebody listens to a query.
   func hasWindow(_ query: Query) -> Bool { positions[query] != nil }
 
   /// The tag of a peer's listen, which marks its pushes; nil when it has none.

@@ -97,7 +97,6 @@ struct Listens: Sendable {
     registry.remove(key, of: peer, cache: &cache)
   }
 
-  /// Removes all listens of a peer.
   mutating func endAll(of peer: PeerID) {
     for key in accounts.keys(of: peer) { end(key, of: peer) }
     lastStale[peer] = nil

@@ -6,7 +6,6 @@ internal import RealtimeCore
 /// independently of all others, so nothing is stored; with a limit, the positions of the selected
 /// children are stored.
 struct QueryWindow: Sendable {
-  /// How a window changed.
   struct Delta: Equatable {
     /// The children that were selected before and still are, in key order.
     var kept: [ChildKey] = []

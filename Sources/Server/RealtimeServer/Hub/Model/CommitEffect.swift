@@ -30,7 +30,6 @@ final class Exchange: Sendable {
 
 /// What a commit did to the tree, as far as listeners need to know.
 struct CommitEffect: Sendable {
-  /// The tree after.
   let after: Node
   /// Whether several paths belong together and are reported as one merge.
   let isMerge: Bool

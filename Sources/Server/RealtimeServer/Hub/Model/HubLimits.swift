@@ -49,6 +49,5 @@ package struct HubLimits: Sendable, Equatable {
   /// Maximum number of children in all orders that are kept while no listen needs them.
   package var keptOrderedChildren = 1_000_000
 
-  /// Makes the default limits.
   package init() {}
 }

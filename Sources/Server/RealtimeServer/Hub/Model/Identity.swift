@@ -92,7 +92,6 @@ package struct VerifiedCredential: Sendable, Equatable {
 
 /// A verifier for databases that no one can sign in to.
 package struct NoSignIn: CredentialVerifier {
-  /// Makes a verifier.
   package init() {}
 
   /// Refuses every credential.

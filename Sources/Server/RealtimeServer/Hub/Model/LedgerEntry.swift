@@ -28,13 +28,11 @@ package struct LedgerEntry: Sendable, Equatable {
     self.lastSeen = lastSeen
   }
 
-  /// The unique name of the entry.
   package var name: LedgerName { LedgerName(owner: owner, client: client) }
 }
 
 /// The owner of a ledger entry, and which of the owner's clients made the writes.
 package struct LedgerName: Hashable, Comparable, Sendable {
-  /// The owner.
   package let owner: WriteOwner
   /// The client of the ``WriteKey``s.
   package let client: String
@@ -51,12 +49,9 @@ package enum WriteOwner: Hashable, Comparable, Sendable {
   /// Anyone who names the client, since no one else has learned that name; the owner of writes by
   /// clients that had not signed in.
   case bearer
-  /// Any administrator.
   case administrator
-  /// A signed-in user.
   case user(String)
 
-  /// The owner of the writes of an identity.
   init(_ identity: Identity) {
     switch identity {
     case .administrator: self = .administrator
@@ -101,12 +96,10 @@ struct LedgerKey: Hashable, Sendable {
 package struct RefusedWrites: Sendable, Equatable {
   /// Consecutive numbers that were refused for one reason.
   package struct Run: Sendable, Equatable {
-    /// The numbers.
     package var numbers: ClosedRange<Int64>
     /// Why they were not applied.
     package var status: StatusCode
 
-    /// Makes a run.
     init(_ numbers: ClosedRange<Int64>, status: StatusCode) {
       self.numbers = numbers
       self.status = status
@@ -116,7 +109,6 @@ package struct RefusedWrites: Sendable, Equatable {
   /// The runs in ascending order, as few as possible.
   package private(set) var runs: [Run] = []
 
-  /// Whether nothing was refused.
   package var isEmpty: Bool { runs.isEmpty }
 
   /// Why a write was not applied, or nil when it is not in the set.

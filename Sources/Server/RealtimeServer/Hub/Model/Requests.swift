@@ -2,7 +2,6 @@ package import RealtimeCore
 
 /// Identifies one connection of a hub; it is never reused for another.
 package struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
-  /// The number of the connection.
   package let number: Int
 
   /// Makes an identifier from a number that no other connection of the hub has had.
@@ -18,7 +17,6 @@ package struct PeerID: Hashable, Comparable, Sendable, CustomStringConvertible {
 /// The peer and the request that a response belongs to.
 struct RequestOrigin: Sendable {
   let peer: PeerID
-  /// The number of the request.
   let request: Int64
   /// Whether the peer lives in the server.
   let isInternal: Bool

@@ -129,7 +129,6 @@ package struct StoreCheck: Sendable, Equatable {
   }
 }
 
-/// What an import keeps.
 package enum ImportMode: Sendable {
   /// Nothing: the tree becomes what the JSON says.
   case replacing
@@ -145,14 +144,12 @@ package enum ImportMode: Sendable {
   }
 }
 
-/// The outcome of an import.
 package struct ImportResult: Sendable, Equatable {
   /// The number of its commit.
   package let revision: Int64
   /// How many subtrees were replaced.
   package let replacedCount: Int
 
-  /// Makes a result.
   package init(revision: Int64, replacedCount: Int) {
     self.revision = revision
     self.replacedCount = replacedCount
@@ -161,12 +158,10 @@ package struct ImportResult: Sendable, Equatable {
 
 /// A reason why valid JSON cannot be imported.
 package struct ImportError: Error, Sendable, CustomStringConvertible {
-  /// What is wrong.
   package let reason: String
   /// Its location in the data.
   package let path: Path
 
-  /// Makes an error.
   init(_ reason: String, at path: Path) {
     self.reason = reason
     self.path = path

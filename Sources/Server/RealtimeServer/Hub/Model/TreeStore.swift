@@ -75,9 +75,7 @@ extension TreeStore {
   package func batchWaits() {}
 }
 
-/// What a store holds.
 package struct StoredTree: Sendable, Equatable {
-  /// The data.
   package var root: Node
   /// The number of the last commit; 0 before the first.
   package var revision: Int64
@@ -123,10 +121,8 @@ package struct Commit: Sendable, Equatable {
   package var revision: Int64
   /// When it was applied, in milliseconds since 1970.
   package var timestamp: Int64
-  /// What changed.
   package var changes: [Change]
 
-  /// Makes a commit.
   package init(revision: Int64, timestamp: Int64, changes: [Change]) {
     self.revision = revision
     self.timestamp = timestamp
@@ -147,7 +143,6 @@ package struct CommitBatch: Sendable, Equatable {
   /// The new source of the security rules; nil when it does not change.
   package var rules: String?
 
-  /// Makes a batch.
   package init(
     commits: [Commit],
     ledger: [LedgerEntry] = [],
@@ -186,7 +181,6 @@ package struct CommitBatch: Sendable, Equatable {
 
 /// A reason why a store cannot be used or cannot store.
 package struct StoreError: Error, Sendable, CustomStringConvertible {
-  /// The kind of failure.
   package enum Kind: Sendable {
     /// Another server holds the data directory.
     case locked
@@ -206,7 +200,6 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case failed
   }
 
-  /// The kind of failure.
   package let kind: Kind
   /// What went wrong, where, and what to do about it; for the log and the operator.
   package let description: String
@@ -234,7 +227,6 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Makes an error.
   package init(_ kind: Kind, description: String) {
     self.kind = kind
     self.description = description

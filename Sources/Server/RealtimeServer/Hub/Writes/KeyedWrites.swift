@@ -90,7 +90,6 @@ struct KeyedWrites: Sendable {
     store(entry, payer: Self.payer(of: key.name, sentBy: peer))
   }
 
-  /// Records that a write was refused.
   mutating func refuse(_ key: LedgerKey, status: StatusCode, from peer: PeerID) {
     writers[peer]?.refusals.insert(key, status: status, limit: mostRefusals)
   }

@@ -2,7 +2,6 @@ package import RealtimeCore
 
 /// Whether a request is allowed, and why.
 package struct Decision: Hashable, Sendable {
-  /// Whether the request is allowed.
   package let isAllowed: Bool
   /// Whether the request stays allowed regardless of changes to the data and of time.
   package let isLasting: Bool
@@ -28,17 +27,14 @@ package struct Explanation: Hashable, Sendable, CustomStringConvertible {
 
   /// The evaluation of one rule at one location.
   package struct Evaluation: Hashable, Sendable, CustomStringConvertible {
-    /// The kind of the rule.
     package let kind: RuleKind
     /// The location of the rule in the document, with wildcards by name, such as `/posts/$post`.
     package let rulePath: String
-    /// The location of the data.
     package let location: Path
     /// The expression as it was written.
     package let expression: String
     /// The position of the expression in the document.
     package let position: SourcePosition
-    /// The result.
     package let outcome: Outcome
 
     package var description: String {

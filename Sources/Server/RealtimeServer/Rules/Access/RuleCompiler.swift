@@ -122,7 +122,6 @@ struct RuleCompiler {
     }
   }
 
-  /// The text of a rule, and what it says.
   private func source(
     of kind: RuleKind,
     value: DocumentValue,

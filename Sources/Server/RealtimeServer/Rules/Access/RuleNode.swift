@@ -72,7 +72,6 @@ final class RuleNode: Sendable {
   /// The rules in the form that evaluation uses, valid as long as the node is retained.
   var plan: UnsafePointer<RulePlan> { lent.pointer }
 
-  /// Whether there is a `.validate` at or below this location.
   private var hasValidation: Bool { validate != nil || hasValidationBelow }
 
   /// The rules of a child: those for its name, or else those of the wildcard.
@@ -83,7 +82,6 @@ final class RuleNode: Sendable {
 ///
 // Safety: a plan is used only while the rules, and with them everything it borrows, are retained.
 struct RulePlan {
-  /// A rule and its program.
   struct Entry {
     let program: UnsafePointer<RuleProgram.Code>
     let rule: Unmanaged<Rule>
@@ -94,7 +92,6 @@ struct RulePlan {
     }
   }
 
-  /// The rules of a named child.
   struct Child {
     let name: LeafText
     let plan: UnsafePointer<RulePlan>
@@ -176,7 +173,6 @@ extension LeafText {
   }
 }
 
-/// A compiled rule.
 final class Rule: Sendable {
   let kind: RuleKind
   /// The location of the rule, with wildcards by name, such as `/posts/$post`.

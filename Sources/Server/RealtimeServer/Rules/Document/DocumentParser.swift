@@ -14,7 +14,6 @@ struct DocumentValue {
   let offset: Int
   let content: Content
 
-  /// The kind of value, for messages.
   var kind: String {
     switch content {
     case .bool: "a boolean"
@@ -48,7 +47,6 @@ struct DocumentMember {
 struct DocumentText {
   /// The characters after unescaping.
   var scalars: [Unicode.Scalar] = []
-  /// The offset of each character in the document.
   var offsets: [Int] = []
   /// The offset of the opening quote.
   let start: Int
@@ -78,7 +76,6 @@ struct DocumentParser {
   private let source: [Unicode.Scalar]
   private var position = 0
 
-  /// Parses a whole document as one value.
   static func parse(_ source: [Unicode.Scalar]) throws(RuleProblem) -> DocumentValue {
     var parser = DocumentParser(source: source)
     let value = try parser.value(depth: 0)

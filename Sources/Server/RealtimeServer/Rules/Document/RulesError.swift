@@ -7,7 +7,6 @@ package struct RulesError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What is wrong and what was expected.
   package let message: String
 
-  /// The position and the message in one line.
   package var description: String { "line \(line), column \(column): \(message)" }
 }
 

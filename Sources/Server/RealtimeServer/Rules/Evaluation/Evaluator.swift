@@ -66,7 +66,6 @@ struct Evaluator: ~Copyable {
     frames.push(frame)
   }
 
-  /// Ascends to a level.
   @inline(__always)
   mutating func ascend(to depth: Int) {
     if frames.count == depth + 2, frames.pointer(to: depth + 1).pointee.table < 0 {
@@ -312,7 +311,6 @@ struct Evaluator: ~Copyable {
     return try value(step)
   }
 
-  /// The value of a step.
   mutating func value(_ step: Int32) throws(EvaluationError) -> RuleValue {
     switch program.pointee.steps[Int(step)] {
     case .null: return .null

@@ -4,7 +4,6 @@ internal import RealtimeCore
 ///
 /// They include the children that the rules of the location use, and those that have rules.
 final class RuleNames: Sendable {
-  /// The index of a name.
   typealias Index = Int32
   /// A set of names: for each, the bit of its index.
   typealias Mask = UInt16
@@ -34,6 +33,5 @@ final class RuleNames: Sendable {
   /// The names in key order, valid as long as this object is retained.
   var texts: UnsafeBufferPointer<LeafText> { lent.elements }
 
-  /// The index of a name, or nil.
   subscript(name: String) -> Index? { indices[name] }
 }

@@ -84,13 +84,11 @@ struct RuleBranches {
 ///
 /// The frame of a rule is known at compile time, and so is the frame of each `parent()`.
 enum RuleLocation {
-  /// The data of a frame.
   case frame(isNew: Bool, Int32)
   /// A child of the rule's frame, by its index among the names of the frame.
   case named(isNew: Bool, RuleNames.Index)
   /// The child of any other frame under a literal key.
   case child(isNew: Bool, frame: Int32, LeafText)
-  /// A path below a frame.
   case path(isNew: Bool, frame: Int32, RuleProgram.Slice)
   /// A path below a frame in which a `parent()` follows a key that is known only at run time.
   case detour(isNew: Bool, frame: Int32, RuleProgram.Slice)
@@ -108,7 +106,6 @@ enum RuleKey {
   case parent(at: Int32)
 }
 
-/// Kinds of leaves.
 struct LeafKinds: OptionSet {
   let rawValue: UInt8
 
@@ -116,7 +113,6 @@ struct LeafKinds: OptionSet {
   static let number = LeafKinds(rawValue: 2)
   static let string = LeafKinds(rawValue: 4)
 
-  /// Whether the set includes a kind of data.
   func include(_ kind: NodeView.Kind) -> Bool {
     switch kind {
     case .bool: contains(.bool)
@@ -150,7 +146,6 @@ final class RuleProgram: @unchecked Sendable {
   /// The lists as borrowed buffers, valid while the program is retained.
   struct Code {
     let entry: Int32
-    /// The frame of the rule.
     let frame: Int
     /// The kinds of leaves for which it holds regardless of any other data, if they are unchanged.
     let keepable: LeafKinds

@@ -4,7 +4,6 @@ package import RealtimeCore
 ///
 // Safety: initialized once, before it is shared; `members` retains what the values borrow.
 package final class RuleSubject: @unchecked Sendable {
-  /// The variable `auth`.
   let auth: RuleValue
   /// Its member `uid`, which nearly every rule uses.
   let uid: RuleValue
@@ -87,7 +86,6 @@ final class RuleMembers: @unchecked Sendable {
     self.maps = maps
   }
 
-  /// The number of members.
   var count: Int { members.count }
 
   /// The value of a member, or null; if a name occurs twice, the later member counts.
@@ -109,7 +107,6 @@ enum RuleValue {
   /// Data with children, which is neither null nor comparable.
   case object
 
-  /// The kind of value, for messages.
   var kind: String {
     switch self {
     case .null: "null"

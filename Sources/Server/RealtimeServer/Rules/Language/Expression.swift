@@ -32,7 +32,6 @@ indirect enum Expression: Sendable {
     }
   }
 
-  /// Whether the value depends on new data.
   var dependsOnNewData: Bool {
     if case .newData = self { true } else { parts.contains(where: \.dependsOnNewData) }
   }
@@ -54,7 +53,6 @@ indirect enum Expression: Sendable {
 
 /// The path argument of a snapshot method.
 enum PathArgument: Sendable {
-  /// A literal path.
   case constant(String)
   /// A path computed at run time.
   case computed(Expression)
@@ -73,7 +71,6 @@ enum PathArgument: Sendable {
   }
 }
 
-/// A literal value.
 enum Literal: Sendable {
   case null
   case bool(Bool)
@@ -104,7 +101,6 @@ enum BinaryOperator: String, Sendable {
   }
 }
 
-/// A method of snapshots.
 enum SnapshotMethod: String, CaseIterable, Sendable {
   case val, child, parent, hasChild, hasChildren, exists, getPriority
   case isNumber, isString, isBoolean
@@ -118,7 +114,6 @@ enum SnapshotMethod: String, CaseIterable, Sendable {
   }
 }
 
-/// A method of strings.
 enum StringMethod: String, CaseIterable, Sendable {
   case contains, beginsWith, endsWith, replace, toLowerCase, toUpperCase, matches
 
@@ -151,7 +146,6 @@ enum QueryMember: String, CaseIterable, Sendable {
   }
 }
 
-/// The kind of a rule.
 package enum RuleKind: String, Hashable, Sendable {
   /// Whether data may be read.
   case read = ".read"

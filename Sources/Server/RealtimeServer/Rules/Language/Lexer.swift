@@ -1,4 +1,3 @@
-/// A token of an expression.
 struct Token {
   enum Kind: Equatable {
     case number(Double)
@@ -40,7 +39,6 @@ struct Token {
   /// The index of the first character in the expression.
   let start: Int
 
-  /// The token, for messages.
   var description: String {
     switch kind {
     case .number: "a number"
@@ -71,7 +69,6 @@ struct Lexer {
     index < text.scalars.count ? text.scalars[index] : nil
   }
 
-  /// The next token.
   mutating func next() throws(RuleProblem) -> Token {
     skipBlanks()
     let start = position

@@ -32,10 +32,8 @@ struct ScalarSet: Hashable, Sendable {
     for range in other.isNegated ? other.gaps : other.ranges { insert(range) }
   }
 
-  /// The complement.
   func negated() -> ScalarSet { ScalarSet(ranges, isNegated: !isNegated) }
 
-  /// The complement of the ranges.
   private var gaps: [ClosedRange<UInt32>] {
     var gaps: [ClosedRange<UInt32>] = []
     var next: UInt32 = 0

@@ -14,13 +14,9 @@ package enum IdentityValue {
 
 /// The rows that a statement about accounts has returned.
 package protocol IdentityRows {
-  /// The number of rows.
   var count: Int { get }
-  /// Whether a column of a row is null.
   func isNull(_ row: Int, column: Int) throws -> Bool
-  /// The value of a column of integers.
   func integer(_ row: Int, column: Int) throws -> Int64
-  /// The value of a column of bytes.
   func bytes(_ row: Int, column: Int) throws -> [UInt8]
 }
 
@@ -80,7 +76,6 @@ package struct IdentityWriter<Failure: Error> {
   private var prefix: String { dialect.prefix }
   private var sessions: String { dialect.sessions }
 
-  /// Applies a change.
   package func apply(_ change: IdentityChange) throws(Failure) {
     switch change {
     case .save(let account): try save(account)
@@ -282,7 +277,6 @@ extension MovableIdentityStore {
     }
   }
 
-  /// The account with an email address, or nil.
   package func account(of email: EmailAddress, in database: String) throws -> Account? {
     try read {
       let values: [IdentityValue] = [.bytes(database), .bytes(email.text)]
@@ -305,7 +299,6 @@ extension MovableIdentityStore {
     try read { try $0.session(ofToken: hash) }
   }
 
-  /// The code with a hash, or nil.
   package func code(_ hash: [UInt8]) throws -> OneTimeCode? { try read { try $0.code(hash) } }
 
   /// The revocations that took effect after a second since 1970.
@@ -330,7 +323,6 @@ package struct IdentityReader {
   private let dialect: IdentityDialect
   private let query: (_ sql: String, _ values: [IdentityValue]) throws -> any IdentityRows
 
-  /// Makes a reader that queries the tables.
   package init(
     _ dialect: IdentityDialect,
     query: @escaping (_ sql: String, _ values: [IdentityValue]) throws -> any IdentityRows

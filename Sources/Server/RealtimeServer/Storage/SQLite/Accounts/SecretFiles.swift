@@ -4,7 +4,6 @@ import RealtimeCore
 
 /// Files that only their owner may access; any others are refused.
 enum SecretFiles {
-  /// The maximum size of a file in bytes.
   private static let maximumBytes = 1_024 * 1_024
 
   /// Checks that only this user can open a file or a directory.
@@ -39,7 +38,6 @@ enum SecretFiles {
     try checkPrivate(path)
   }
 
-  /// The JSON in a file, or nil if there is no file.
   static func read(_ path: String) throws(StoreError) -> JSONValue? {
     var status = stat()
     if lstat(path, &status) != 0, errno == ENOENT { return nil }

@@ -1,12 +1,9 @@
 import DurableFiles
 import Foundation
 
-/// The directory of a store, and the names in it.
 struct StoreDirectory: Sendable {
-  /// The path of the directory.
   let path: String
 
-  /// The path of the database.
   var database: String { path + "/database.sqlite" }
 
   /// Creates the directory and its parents, accessible only to the owner.

@@ -4,7 +4,6 @@ import GRDB
 
 /// What a file is to whoever reads it, which decides what can be done about damage.
 enum FileRole {
-  /// The file of a data directory.
   case data
   /// The same, in the report of "hearth fsck".
   case checkedData

@@ -7,7 +7,6 @@ import RealtimeCore
 ///
 /// Operations that read the whole file fail if acknowledged data is missing.
 package struct StoreFile: Sendable {
-  /// The path of the file.
   package let path: String
   private let role: FileRole
 

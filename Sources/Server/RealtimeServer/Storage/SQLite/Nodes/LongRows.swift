@@ -10,7 +10,6 @@ final class LongRows {
   struct Extent {
     /// The bytes of all of their values.
     var total = 0
-    /// The bytes of the longest one.
     var longest = 0
 
     /// The most bytes that are moved: others wait for as long as that takes.

@@ -7,9 +7,7 @@ import RealtimeCore
 ///
 /// Nothing else may change the table during that time, so results can be cached.
 final class NodeTable: RowEditor {
-  /// The name of the table in the file.
   static let name = "nodes"
-
   private let database: Database
   private let table: String
   private var prepared: RowStatements?
@@ -128,7 +126,6 @@ final class NodeTable: RowEditor {
 
   // MARK: Changing
 
-  /// The tree that the rows form.
   var tree: RowTree<NodeTable> { RowTree(self) }
 
   /// Changes the rows in the way that ``Node/update(at:to:)`` changes a node.

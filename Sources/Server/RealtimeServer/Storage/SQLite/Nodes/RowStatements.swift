@@ -74,7 +74,6 @@ private struct RowStatement {
     return Int(sqlite3_changes(database.sqliteConnection))
   }
 
-  /// Whether the statement finds a row.
   func hasRow(_ first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>) throws -> Bool {
     try step(first, second)
   }

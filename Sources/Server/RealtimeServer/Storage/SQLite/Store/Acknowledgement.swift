@@ -122,7 +122,6 @@ struct AcknowledgedCommits {
       ? try StoreError.translating(at: file) { try LogIdentity.fault(ofLogBeside: file) } : nil
   }
 
-  /// Whether nothing was ever acknowledged.
   private var isNothing: Bool {
     if isOrphan || mark == .damaged { return false }
     return lastCommit == 0 && position.others == 0

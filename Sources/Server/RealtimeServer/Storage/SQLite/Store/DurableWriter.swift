@@ -19,7 +19,6 @@ final class DurableWriter {
     case finished(StoreError)
   }
 
-  /// The connection.
   let queue: DatabaseQueue
   private let path: String
   private var state = State.inherited
@@ -296,7 +295,6 @@ extension DatabaseError {
 /// The connections and the lock of an open store.
 struct StoreConnections {
   let lock: DirectoryLock
-  /// The connection for commits, which are durable.
   let writer: DurableWriter
   /// Folds without waiting for the disk: what is lost can be folded again.
   let folder: LogFolder

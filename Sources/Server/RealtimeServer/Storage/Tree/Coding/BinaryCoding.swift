@@ -42,7 +42,6 @@ package struct BinaryWriter: ~Copyable {
     base = larger
   }
 
-  /// Writes a byte.
   @inline(__always)
   package mutating func write(byte: UInt8) {
     reserve(1)
@@ -112,7 +111,6 @@ package struct BinaryReader {
     /// What is wrong with the bytes, as the end of a sentence.
     package let reason: String
 
-    /// Makes a reason.
     package init(reason: String) { self.reason = reason }
   }
 
@@ -120,14 +118,12 @@ package struct BinaryReader {
   var position: Int
   private let end: Int
 
-  /// Reads a part of an array.
   init(_ bytes: ArraySlice<UInt8>) {
     self.bytes = bytes
     position = bytes.startIndex
     end = bytes.endIndex
   }
 
-  /// Reads an array.
   init(_ bytes: [UInt8]) {
     self.init(bytes[...])
   }
@@ -142,10 +138,8 @@ package struct BinaryReader {
     }
   }
 
-  /// Whether everything has been read.
   var isAtEnd: Bool { position == end }
 
-  /// Reads a byte.
   package mutating func byte() throws(Failure) -> UInt8 {
     guard position < end else { throw Failure(reason: "it ends too early") }
     defer { position += 1 }
@@ -159,26 +153,22 @@ package struct BinaryReader {
     return Int(value)
   }
 
-  /// Reads an integer.
   package mutating func integer() throws(Failure) -> Int64 {
     let value = try unsigned()
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
-  /// Reads 64 bits.
   package mutating func bits() throws(Failure) -> UInt64 {
     var value: UInt64 = 0
     for shift in stride(from: UInt64(0), to: 64, by: 8) { value |= UInt64(try byte()) << shift }
     return value
   }
 
-  /// Reads text.
   package mutating func text() throws(Failure) -> String {
     let range = try textRange()
     return withText(range) { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// Reads text and returns its range.
   mutating func textRange() throws(Failure) -> Range<Int> {
     let length = try count()
     let range = position..<(position + length)
@@ -219,7 +209,6 @@ package struct DamagedData: Error, CustomStringConvertible {
   /// What is wrong, and where in the storage.
   package let description: String
 
-  /// Describes damage.
   package init(_ description: String) { self.description = description }
 
   /// Describes a failure to read the row at a path.

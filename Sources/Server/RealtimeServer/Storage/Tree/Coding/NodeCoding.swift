@@ -139,7 +139,6 @@ extension BinaryReader {
     return .packed(node)
   }
 
-  /// Reads a commit.
   package mutating func commit() throws(Failure) -> Commit {
     let revision = try integer()
     let timestamp = try integer()

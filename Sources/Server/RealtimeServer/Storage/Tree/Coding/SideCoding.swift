@@ -159,7 +159,6 @@ package struct SessionRows {
 /// The source of the security rules with a checksum, since one changed character could allow what
 /// was forbidden.
 package enum RulesCoding {
-  /// The bytes for a source.
   package static func encode(_ source: String) -> [UInt8] {
     var writer = BinaryWriter()
     writer.write(text: source)

@@ -73,7 +73,6 @@ package struct CoalescedChanges {
     return changes
   }
 
-  /// Appends changes.
   package mutating func add(_ changes: [Change]) {
     for change in changes { add(change) }
   }

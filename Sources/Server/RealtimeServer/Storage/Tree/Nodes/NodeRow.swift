@@ -124,12 +124,10 @@ package enum NodeRow {
 
 /// The bytes of a path in the rows, and those of all paths above it.
 package struct RowPath {
-  /// The bytes of the whole path.
   package let bytes: [UInt8]
   /// The end of the bytes of each path, starting at the root.
   private let ends: [Int]
 
-  /// Makes a path from keys.
   package init(_ keys: some Collection<ChildKey>) {
     var bytes: [UInt8] = []
     var ends: [Int] = []

@@ -52,13 +52,10 @@ package struct NodeRows: Sendable {
   /// Whether it has reached the size of a full chunk.
   package var isFull: Bool { bytes.count >= Self.chunkBytes }
 
-  /// The number of rows.
   package var count: Int { rows.count }
 
-  /// Whether it contains no rows.
   package var isEmpty: Bool { rows.isEmpty }
 
-  /// Appends a row.
   package mutating func append(path: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
     let start = bytes.count
     bytes.append(contentsOf: path)
@@ -85,7 +82,6 @@ package protocol RowVisitor {
 /// The nodes on the path of the last row are open. The first row that is not below a node closes
 /// it. The rows of a node's children come in the order of the bytes of their keys.
 package struct RowWalk<Visitor: RowVisitor> {
-  /// The visitor of the nodes.
   private(set) var visitor: Visitor
   /// The path of the innermost open node.
   private var path: [UInt8] = []
@@ -232,7 +228,6 @@ package final class RowDecoder: @unchecked Sendable {
   private var walk = RowWalk(TreeAssembler())
   private var failure: (any Error)?
 
-  /// Makes a decoder that has not received any rows.
   package init() {}
 
   /// Adds the next chunk; waits while too many chunks are queued.

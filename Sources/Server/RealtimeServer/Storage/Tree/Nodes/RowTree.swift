@@ -8,7 +8,6 @@ package protocol RowEditor {
   func packedNode(_ path: ArraySlice<UInt8>) throws -> Node?
   /// Inserts a packed row at a path without a row.
   func insert(_ node: Node, at path: ArraySlice<UInt8>) throws
-  /// Replaces an existing packed row.
   func replace(_ node: Node, at path: ArraySlice<UInt8>) throws
   /// Replaces everything at a path and below it with one packed row.
   func replaceAll(from path: ArraySlice<UInt8>, by node: Node) throws

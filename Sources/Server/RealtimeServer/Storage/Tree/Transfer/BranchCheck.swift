@@ -2,7 +2,6 @@ package import RealtimeCore
 
 /// Finds priorities of nodes that have no data.
 package struct BranchCheck: RowVisitor {
-  /// Whether there is such a priority.
   package private(set) var hasBarePriority = false
   private var levels: [(hasPriority: Bool, hasData: Bool)] = [(false, false)]
 

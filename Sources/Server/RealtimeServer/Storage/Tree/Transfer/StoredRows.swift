@@ -6,7 +6,6 @@ package struct StoredRows {
 
   /// Everything but the data, which is empty here.
   package let beside: StoredTree
-  /// Reads the tree.
   package let forEachChunk: Reading
 
   /// Describes content whose tree is read only on request.

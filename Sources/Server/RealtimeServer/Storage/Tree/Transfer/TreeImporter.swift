@@ -1,6 +1,5 @@
 package import RealtimeCore
 
-/// What an import changes.
 package protocol ImportTarget {
   /// Replaces the data, or the priority, at a path.
   func apply(_ change: Change) throws
