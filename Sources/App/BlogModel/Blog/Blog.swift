@@ -12,7 +12,6 @@ package struct Blog: Sendable {
   private let user: NIOLockedValueBox<Author>
   /// The database locations of the blog.
   package let paths: BlogPaths
-  /// How stars are written.
   package let stars: StarMethod
   private let intents = StarIntents()
 

@@ -39,7 +39,6 @@ extension BlogAction {
     "unbookmark", "delete",
   ]
 
-  /// Makes the action of one of the verbs on a post.
   package init?(_ verb: String, on post: Post) {
     switch verb {
     case "star": self = .star(post.id, true)

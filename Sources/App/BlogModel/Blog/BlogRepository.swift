@@ -34,7 +34,6 @@ package protocol BlogRepository: Sendable {
     withComments: Bool,
     matching matches: @escaping @Sendable (Post, [Comment]) -> Bool
   )
-  /// Ends the search.
   func stopSearching()
   /// Checks whether the server is alive, because a person is looking at the screen.
   func probe()
@@ -46,7 +45,6 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case feed(FeedKind, posts: [Post])
   /// How much of a list is kept; sent before the list itself.
   case extent(FeedKind, FeedExtent)
-  /// The progress of a search.
   case found(SearchProgress)
   /// A list can no longer be followed.
   case feedFailed(FeedKind, reason: String)
@@ -64,7 +62,6 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case people([Presence])
   /// What the people who are online read, as far as they tell.
   case reading([ReadingPlace])
-  /// What the user has read.
   case readState(ReadState)
   /// The server answered a change of the read state; the events that result from it came before.
   case markAnswered
@@ -82,7 +79,6 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case renamed(Author)
   /// The time the server took to answer.
   case roundTrip(milliseconds: Int)
-  /// The state of the connection.
   case connection(ConnectionState)
   /// Why there is no connection; nil once there is one again.
   case connectionProblem(ConnectionProblem?)
@@ -98,9 +94,7 @@ package enum BlogEvent: Sendable, Equatable, Codable {
 
 /// What a screen wants to be told of the blog; none of it changes what others read.
 package enum BlogRequest: Hashable, Sendable {
-  /// Follow a list.
   case follow(FeedKind)
-  /// Stop following a list.
   case stopFollowing(FeedKind)
   /// The reader's position in a list, so that the posts around it are loaded in time.
   case read(FeedKind, at: PostID)
@@ -125,17 +119,14 @@ package enum BlogRequest: Hashable, Sendable {
   case watchReading(Bool)
 }
 
-/// The state of the connection to the database.
 package enum ConnectionState: Sendable, Hashable, Codable {
   /// The first connection is being made.
   case connecting
-  /// Connected.
   case online
   /// Not connected. The next attempt starts in this many seconds; nil while one is under way.
   case offline(retryInSeconds: Int?)
 }
 
-/// Why there is no connection.
 package struct ConnectionProblem: Sendable, Hashable, Codable {
   /// What happened, as a sentence without a period, including the address where that matters.
   package let reason: String
@@ -146,7 +137,6 @@ package struct ConnectionProblem: Sendable, Hashable, Codable {
   /// Whether the problem will not go away by waiting.
   package let isPermanent: Bool
 
-  /// Makes a problem.
   package init(
     reason: String,
     cause: String? = nil,
@@ -170,7 +160,6 @@ package struct Silence: Sendable, Hashable, Codable {
   /// The server's address, as shown to the user.
   package let address: String
 
-  /// Makes a silence.
   package init(since: Int64, address: String) {
     self.since = since
     self.address = address
@@ -181,7 +170,6 @@ package struct Silence: Sendable, Hashable, Codable {
 package struct DatabaseErrorText: Sendable {
   /// The operation that failed.
   package enum Request: String {
-    /// Reading a location.
     case read
     /// Changing a location.
     case write

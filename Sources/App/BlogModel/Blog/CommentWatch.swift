@@ -81,7 +81,6 @@ package struct NewComments: Hashable, Sendable {
   /// The greatest number that is counted.
   package static let limit = 10
 
-  /// The number of new comments.
   package let count: Int
   /// Whether there may be more comments than `count`.
   package var isAtLeast: Bool { count >= Self.limit }

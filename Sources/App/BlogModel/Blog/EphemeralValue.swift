@@ -19,7 +19,6 @@ package final class EphemeralValue: @unchecked Sendable {
 
   /// The delay in seconds before a failed request is retried; it doubles each time.
   private static let firstDelay = 0.25
-  /// The longest delay in seconds.
   private static let longestDelay = 4.0
 
   /// Makes a value that has not been written yet.

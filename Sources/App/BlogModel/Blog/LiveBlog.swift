@@ -355,7 +355,6 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     share?.read(post)
   }
 
-  /// Observes the newest comments on a post.
   private func observeComments(_ length: Int, on post: PostID) -> OpenedComments {
     var comments = OpenedComments(length, of: blog.paths.comments(on: post))
     comments.handle = comments.query.observe(

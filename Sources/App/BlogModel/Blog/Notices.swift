@@ -395,13 +395,11 @@ private final class AddressedNotices: @unchecked Sendable {
 
 /// Something that others have just done that concerns the user.
 package enum Notice: Hashable, Sendable, Codable {
-  /// A comment on one of the user's posts.
   case comment(PostID, title: String, by: Author)
   /// One of the user's posts has more stars than before.
   case star(PostID, title: String, count: Int)
   /// A reply to one of the user's comments.
   case reply(PostID, title: String, by: Author)
-  /// A mention of the user.
   case mention(PostID, title: String, by: Author)
 
   /// What happened, as a sentence.
@@ -420,7 +418,6 @@ package enum Notice: Hashable, Sendable, Codable {
     }
   }
 
-  /// The post that the notice is about.
   package var post: PostID {
     switch self {
     case .comment(let post, _, _), .star(let post, _, _), .reply(let post, _, _),
@@ -448,7 +445,6 @@ extension NoticeEntry {
 
 /// An entry in the list of what others did that concerns the user.
 package struct NoticeEntry: Hashable, Sendable, Identifiable, Codable {
-  /// The kind of action.
   package enum Kind: String, Hashable, Sendable, Codable {
     /// A comment on one of the user's posts.
     case comment
@@ -465,11 +461,8 @@ package struct NoticeEntry: Hashable, Sendable, Identifiable, Codable {
 
   /// The key of the comment or post; for stars, "stars" and the key of the post.
   package let id: String
-  /// The kind of action.
   package let kind: Kind
-  /// The post that the entry leads to.
   package let post: PostID
-  /// The title of the post.
   package internal(set) var title: String
   /// The comment that the entry leads to; nil if it leads to the post itself.
   package let comment: String?
@@ -482,7 +475,6 @@ package struct NoticeEntry: Hashable, Sendable, Identifiable, Codable {
   /// When it happened, in milliseconds since 1970; nil if unknown.
   package let at: Int64?
 
-  /// Makes an entry.
   package init(
     id: String,
     kind: Kind,

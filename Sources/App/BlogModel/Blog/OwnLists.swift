@@ -34,19 +34,14 @@ package struct OwnLists: Hashable, Sendable, Codable {
 package struct SavedSearch: Hashable, Sendable, Codable {
   /// How many searches an account can have.
   package static let limit = 100
-  /// The longest name.
   package static let nameLimit = 50
-  /// The longest search.
   package static let textLimit = 200
 
   /// The key under which it is stored.
   package let slot: String
-  /// The name that the user has given it.
   package let name: String
-  /// The search as typed.
   package let text: String
 
-  /// Makes a search.
   package init(slot: String, name: String, text: String) {
     self.slot = slot
     self.name = name

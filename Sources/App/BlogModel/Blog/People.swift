@@ -111,7 +111,6 @@ final class PeopleWatch: @unchecked Sendable {
     paths.typing(on: post).removeObserver(withHandle: handle)
   }
 
-  /// The terminals in a snapshot of all presences.
   static func people(_ snapshot: DataSnapshot) -> [Presence] {
     snapshot.childSnapshots.flatMap { person in
       person.childSnapshots.compactMap { child in
@@ -131,14 +130,12 @@ final class PeopleWatch: @unchecked Sendable {
 package struct Presence: Hashable, Sendable, Identifiable, Codable {
   /// The person's identifier and the key of the terminal, separated by a slash.
   package let id: String
-  /// The person at the terminal.
   package let person: Author
   /// The name of the terminal, as shown to the others.
   package let terminal: String
   /// When it came online, in milliseconds since 1970; nil if unknown.
   package let since: Int64?
 
-  /// Makes an entry.
   package init(id: String, person: Author, terminal: String, since: Int64?) {
     self.id = id
     self.person = person
@@ -153,12 +150,10 @@ package struct Typist: Hashable, Sendable, Codable {
   /// it.
   package static let patience: Int64 = 30_000
 
-  /// The person who is writing.
   package let person: Author
   /// When they last typed, in milliseconds since 1970.
   package let at: Int64
 
-  /// Makes an entry.
   package init(person: Author, at: Int64) {
     self.person = person
     // Other clients may have written any number; clamped so that arithmetic cannot overflow.

@@ -184,7 +184,6 @@ package struct ReadState: Hashable, Sendable, Codable {
   package enum Mark: Hashable, Sendable, Codable {
     /// The post was read, with its comments up to that key; the key is empty if there were none.
     case read(lastComment: String)
-    /// The post was marked as unread.
     case unread
 
     /// The post was read with all comments up to a time, whatever their keys.
@@ -198,13 +197,11 @@ package struct ReadState: Hashable, Sendable, Codable {
 
   /// Posts and comments created up to this time count as read, in milliseconds since 1970.
   package var before: Int64
-  /// The exceptions, by post.
   package var marks: [PostID: Mark]
   /// How many stars by others the user has seen, by post; a post is missing if that was never
   /// recorded.
   package var stars: [PostID: Int]?
 
-  /// Makes a read state.
   package init(before: Int64, marks: [PostID: Mark] = [:], stars: [PostID: Int]? = nil) {
     self.before = before
     self.marks = marks

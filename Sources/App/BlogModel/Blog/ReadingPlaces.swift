@@ -10,7 +10,6 @@ package struct ReadingPlace: Hashable, Sendable, Identifiable, Codable {
   /// The title of the post; nil if it is gone, or not known yet.
   package let title: String?
 
-  /// Makes an entry.
   package init(id: String, post: PostID?, title: String?) {
     self.id = id
     self.post = post

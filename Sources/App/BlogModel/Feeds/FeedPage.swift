@@ -20,7 +20,6 @@ struct FeedPage {
     var handle: DatabaseHandle = 0
   }
 
-  /// The part that is shown.
   private(set) var part: Part
   /// The parts that will replace it once all of them are loaded, from the highest to the lowest.
   var next: [Part] = []
@@ -270,7 +269,6 @@ struct FeedRange {
 ///
 /// The bound stays where it is when the post is removed or moves.
 struct FeedBound {
-  /// The post.
   let entry: FeedEntry
   /// Whether the post itself lies below the bound.
   let isAfter: Bool
@@ -286,7 +284,6 @@ struct FeedBound {
   /// order, but no query can name it.
   var canBeNamed: Bool { !starCount.hasChildren() }
 
-  /// The star count of the post.
   var starCount: DataSnapshot { entry.snapshot.childSnapshot(forPath: "starCount") }
 }
 

@@ -185,7 +185,6 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
     margin: 20
   )
 
-  /// The list of one person.
   private struct Person {
     let feed: FollowedFeed
     /// The last entries it reported, newest first; nil until it has reported.

@@ -3,7 +3,6 @@ internal import RealtimeDatabase
 
 /// The progress of a search through a whole list.
 package struct SearchProgress: Sendable, Equatable, Codable {
-  /// How a search ended.
   package enum End: Sendable, Hashable, Codable {
     /// Every post was searched.
     case complete
@@ -13,7 +12,6 @@ package struct SearchProgress: Sendable, Equatable, Codable {
     case failed(String)
   }
 
-  /// Identifies the search.
   package let number: Int
   /// The matches since the last report, in descending order of their keys.
   package let found: [Post]
@@ -24,7 +22,6 @@ package struct SearchProgress: Sendable, Equatable, Codable {
   /// How the search ended; nil while it is running.
   package let end: End?
 
-  /// Makes a progress report.
   package init(number: Int, found: [Post], searched: Int, reached: Int64? = nil, end: End? = nil) {
     self.number = number
     self.found = found

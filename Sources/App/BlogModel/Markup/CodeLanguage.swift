@@ -13,7 +13,6 @@ struct CodeLanguage: Sendable {
   /// The longest word that can be a keyword.
   static let longestWord = 16
 
-  /// The names of the language after a fence.
   private let names: [Substring]
   private let keywords: Set<Substring>
   private let ignoresCase: Bool

@@ -6,7 +6,6 @@ package protocol MarkupUnit: Hashable {
   var plain: Unicode.Scalar? { get }
   /// Whether it is a letter or a digit, with or without combining marks.
   var isOfWord: Bool { get }
-  /// Whether it is a blank.
   var isBlank: Bool { get }
 }
 
@@ -31,7 +30,6 @@ package struct LightMarkdown<Unit: MarkupUnit> {
   package enum Look: Hashable, Sendable {
     case emphasis
     case strong
-    /// Code, with its backticks.
     case code
     /// A word with a meaning of its own in the language of a code block.
     case keyword
@@ -43,17 +41,14 @@ package struct LightMarkdown<Unit: MarkupUnit> {
     case comment
     /// A tag or a name.
     case mark
-    /// A link, with its address.
     case link
   }
 
   /// A part of a line with one style.
   package struct Run {
-    /// The units to show.
     package var units: [Unit]
     /// The styles, possibly several, such as strong and emphasis.
     package var looks: Set<Look> = []
-    /// The target, if the run is a link.
     package var link: Link?
     /// Whether the run is a link whose text was chosen by its author and may say anything.
     package var isLabel = false
@@ -70,43 +65,33 @@ package struct LightMarkdown<Unit: MarkupUnit> {
       case trailing
     }
 
-    /// The alignment of each column.
     package let alignments: [Alignment]
     /// The rows, the heading first; each has as many cells as there are columns.
     package fileprivate(set) var rows: [[[Run]]]
   }
 
-  /// A line and its kind.
   package struct Line {
-    /// The kind of a line.
     package enum Kind: Hashable, Sendable {
       /// The fence that starts or ends a code block; its content is the fence as written.
       case fence
-      /// A line in a code block.
       case code
-      /// A horizontal rule.
       case rule
       /// A heading with its level, from 1 to 6.
       case heading(Int)
       /// A quote with its nesting depth, from 1.
       case quote(Int)
-      /// A list item.
       case item(isNumbered: Bool)
-      /// All lines of a table.
       case table
       /// Anything else.
       case text
     }
 
-    /// The kind of the line.
     package let kind: Kind
     /// The number of leading blanks; only the runs of text and code include them.
     package let indent: Int
     /// The marker of a list item as written, with the blank after it.
     package let marker: [Unit]
-    /// The content of the line.
     package let runs: [Run]
-    /// The content of a table.
     package fileprivate(set) var table: Table?
 
     fileprivate init(
@@ -301,7 +286,6 @@ package struct LightMarkdown<Unit: MarkupUnit> {
     return (digits + 2, true)
   }
 
-  /// The runs of a line.
   private static func runs(_ line: ArraySlice<Unit>) -> [Run] {
     var reader = LineReader(Array(line))
     return reader.runs()
@@ -318,7 +302,6 @@ private struct LineReader<Unit: MarkupUnit> {
     let sign: Unicode.Scalar
     /// 1 for emphasis, 2 for strong, 3 for both.
     let count: Int
-    /// The index of its run.
     let run: Int
   }
 
@@ -328,7 +311,6 @@ private struct LineReader<Unit: MarkupUnit> {
   private static var longestLabel: Int { 300 }
   /// The longest address; a longer one is not a link, since cutting it off would change its target.
   private static var longestAddress: Int { 1_000 }
-  /// The longest code in a line.
   private static var longestCode: Int { 2_000 }
 
   private let units: [Unit]

@@ -1,6 +1,5 @@
 /// A web address in a text, without the punctuation after it.
 package struct Link: Hashable, Sendable {
-  /// The address.
   package let text: String
   /// The host it leads to, with its port; anything before an `@` is not part of it.
   package let host: String

@@ -7,7 +7,6 @@ package struct Author: Hashable, Sendable, Codable {
   /// The name that others see.
   package let name: String
 
-  /// Makes an author.
   package init(uid: String, name: String) {
     self.uid = uid
     self.name = name
@@ -86,7 +85,6 @@ package struct NameBook: Sendable, Equatable {
   /// The looks that more than one account shares.
   private var shared: Set<String> = []
 
-  /// Makes an empty book.
   package init() {}
 
   /// Records that an account uses a name.

@@ -9,11 +9,9 @@ package enum BlogBounds {
   package struct Problem: Hashable, Sendable {
     /// The text that the problem is about.
     package enum Field: Hashable, Sendable {
-      /// The title of a post.
       case title
       /// The text of a post.
       case body
-      /// A comment.
       case comment
     }
 
@@ -23,11 +21,9 @@ package enum BlogBounds {
     package let description: String
   }
 
-  /// The longest title.
   package static let title = 300
   /// The longest text of a post.
   package static let body = 65_536
-  /// The longest comment.
   package static let comment = 10_000
   /// The longest name of an author.
   static let author = 200

@@ -1,8 +1,6 @@
 /// A reason why a blog operation failed.
 package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// There is no such post.
   case notFound(PostID)
-  /// There is no such comment.
   case commentNotFound(String)
   /// The post or comment belongs to someone else.
   case notMine(String, owner: String)

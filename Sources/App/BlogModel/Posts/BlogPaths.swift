@@ -6,10 +6,8 @@ package import RealtimeDatabase
 /// Ids come from command lines, files and servers. An illegal one is not a programmer error here:
 /// it yields a location that holds nothing and to which the database refuses to write.
 package struct BlogPaths: Sendable {
-  /// The database.
   package let root: DatabaseReference
 
-  /// Makes the paths of a blog at the root of a database.
   package init(_ root: DatabaseReference) {
     self.root = root
   }
@@ -19,19 +17,15 @@ package struct BlogPaths: Sendable {
     !text.isEmpty && Validation.problem(withPath: Path([.postComments, ChildKey(text)])) == nil
   }
 
-  /// All posts by key.
   package var posts: DatabaseReference { root.child("posts") }
 
-  /// A post.
   package func post(_ id: PostID) -> DatabaseReference { posts.child(of: ChildKey(id)) }
 
   /// The copies of one person's posts by key.
   package func posts(of uid: String) -> DatabaseReference { place(.userPosts, uid) }
 
-  /// The comments on a post by key.
   package func comments(on post: PostID) -> DatabaseReference { place(.postComments, post) }
 
-  /// All comments, by post and key.
   package var allComments: DatabaseReference { root.child("post-comments") }
 
   /// The record of a person.

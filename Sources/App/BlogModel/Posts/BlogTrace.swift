@@ -12,18 +12,15 @@ package struct BlogTrace: Hashable, Sendable {
     case reply(uid: String)
     /// The target mentions a person whose name has this key.
     case mention(String)
-    /// The target has this tag.
     case tag(String)
   }
 
   let kind: Kind
   /// The key of the post or comment.
   let key: String
-  /// The post, or the post that the comment is on.
   let post: PostID
   /// The author of the post or comment; nil in an entry by an earlier version, which did not say.
   let sender: String?
-  /// The key of the entry.
   private let entry: ChildKey
 
   /// Makes an entry that leads to a post or comment by somebody.
@@ -73,7 +70,6 @@ package struct BlogTrace: Hashable, Sendable {
     return Validation.problem(withKey: text) == nil ? text : nil
   }
 
-  /// The stored value.
   var stored: Any {
     guard let sender else { return post }
     switch kind {
@@ -85,7 +81,6 @@ package struct BlogTrace: Hashable, Sendable {
   /// The path of the entry as an update has it.
   var place: String { path.keys.map(\.text).joined(separator: "/") }
 
-  /// The path of the entry.
   var path: Path {
     switch kind {
     case .reply(let uid): Path([.replies, ChildKey(uid), entry])

@@ -4,7 +4,6 @@ package import RealtimeDatabase
 /// The key of a post, which also encodes when it was created.
 package typealias PostID = String
 
-/// A post of the blog.
 package struct Post: Hashable, Sendable, Identifiable, Codable {
   /// The key, a push id.
   package let id: PostID
@@ -12,7 +11,6 @@ package struct Post: Hashable, Sendable, Identifiable, Codable {
   package var uid: String
   /// The author's name at the time of writing.
   package var author: String
-  /// The title.
   package var title: String
   /// The text; it may have several lines.
   package var body: String
@@ -23,7 +21,6 @@ package struct Post: Hashable, Sendable, Identifiable, Codable {
   /// When the post was created, in milliseconds since 1970; nil if its key does not tell.
   package var createdAt: Int64?
 
-  /// Makes a post.
   package init(
     id: PostID,
     uid: String,
@@ -54,7 +51,6 @@ package struct Comment: Sendable, Identifiable {
   package struct Key: Hashable, Comparable, Sendable {
     private let key: ChildKey
 
-    /// Makes a key.
     package init(_ id: String) { key = ChildKey(id) }
 
     /// Whether the comment with one key comes before the comment with another.
@@ -90,7 +86,6 @@ package struct Comment: Sendable, Identifiable {
     if case .string(let text)? = fields?[key]?.leafValue { text } else { nil }
   }
 
-  /// Makes a comment.
   package init(
     id: String,
     uid: String,
@@ -109,7 +104,6 @@ package struct Comment: Sendable, Identifiable {
       ]).children?.map
   }
 
-  /// The comment with another text.
   package func with(text: String) -> Comment {
     Comment(
       id: id,
@@ -131,7 +125,6 @@ extension Comment: Hashable {
           && left.parent == right.parent))
   }
 
-  /// Adds the key to a hash.
   package func hash(into hasher: inout Hasher) { hasher.combine(key) }
 }
 
@@ -214,7 +207,6 @@ extension Comment {
     created = PushID.time(of: id) ?? .min
   }
 
-  /// The comment as it is stored.
   var storedValue: [String: any Sendable] {
     var value: [String: any Sendable] = ["uid": uid, "author": author, "text": text]
     value["parent"] = parent

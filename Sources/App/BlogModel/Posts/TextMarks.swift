@@ -5,7 +5,6 @@ private import Foundation
 /// A mark starts where a word may start, and consists of letters, digits, `_` and `-`. Marks are
 /// compared without regard to case, by a key that the database can store.
 package struct TextMarks: Hashable, Sendable {
-  /// The kinds of marks.
   package enum Kind: Hashable, Sendable {
     /// `#garden`
     case tag
@@ -13,9 +12,7 @@ package struct TextMarks: Hashable, Sendable {
     case mention
   }
 
-  /// A mark in a text.
   package struct Mark: Hashable, Sendable {
-    /// The kind of the mark.
     package let kind: Kind
     /// The scalars it covers, including its sign.
     package let range: Range<Int>
@@ -116,7 +113,6 @@ package struct TextMarks: Hashable, Sendable {
     character.flatMap(\.unicodeScalars.last).map(isBeforeMark) ?? true
   }
 
-  /// Whether a character can be part of a mark.
   package static func isPart(_ character: Character) -> Bool {
     character.unicodeScalars.first.map(isPart) ?? false
   }

@@ -3,11 +3,9 @@ package import RealtimeDatabase
 
 /// Finds the inconsistencies in a blog that `hearth fsck` reports.
 package struct BlogCheck: Sendable {
-  /// How many posts were checked.
   package private(set) var postCount = 0
   /// How many comments were checked.
   package private(set) var commentCount = 0
-  /// How many stars were counted.
   package private(set) var starCount = 0
   /// The inconsistencies, in the order of the check.
   package private(set) var faults: [BlogFault] = []
@@ -323,11 +321,8 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The path of the faulty data.
   package let path: String
-  /// What is wrong.
   package let problem: String
-  /// How to repair it.
   package let remedy: Remedy
 
   /// The path and the problem in one line.

@@ -7,7 +7,6 @@ package import RealtimeDatabase
 /// depends on another location, that one is read again afterwards, and the repair starts over if it
 /// has changed. The last writer makes the two agree.
 package struct BlogRepair: Sendable {
-  /// The outcome of a repair.
   package enum Outcome: Hashable, Sendable {
     /// The fault was repaired; carries what was done.
     case repaired(String)
@@ -22,7 +21,6 @@ package struct BlogRepair: Sendable {
 
   private let root: DatabaseReference
 
-  /// Makes a repairer for the blog at the root of a database.
   package init(_ root: DatabaseReference) {
     self.root = root
   }

@@ -20,7 +20,6 @@ struct StarToggle: Sendable {
   /// The first delay in seconds before retrying an update of the copy; it grows by this much each
   /// time.
   private static let firstDelay = 0.25
-  /// The longest delay in seconds.
   private static let longestDelay = 10.0
 
   /// Sends the update.

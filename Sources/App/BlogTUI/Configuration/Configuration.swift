@@ -9,7 +9,6 @@ package struct Configuration: Hashable, Sendable, Codable {
   package var themes: [Theme] = []
   /// The name of the file in problems.
   package var source: String
-  /// The problems of the files.
   package var problems: [ConfigurationProblem] = []
   /// Whether the terminal has a light background; nil if nobody knows.
   package var isLight: Bool?
@@ -19,7 +18,6 @@ package struct Configuration: Hashable, Sendable, Codable {
   /// Whether the terminal is so far away that nothing should move on it; nil if nobody knows.
   package var isFarAway: Bool?
 
-  /// Makes the configuration in which nothing is set.
   package init(source: String = "config.toml") {
     self.source = source
   }
@@ -74,7 +72,6 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
   /// What is wrong, and what would be right.
   package let reason: String
 
-  /// Makes a problem.
   package init(source: String, line: Int?, reason: String) {
     self.source = source
     self.line = line

@@ -22,7 +22,6 @@ package struct ConfigurationReader {
     if let text { readFile(text) }
   }
 
-  /// The environment variable for a setting.
   package static func variable(of setting: Setting) -> String {
     "HEARTH_" + setting.rawValue.uppercased().replacing("-", with: "_")
   }
@@ -47,7 +46,6 @@ package struct ConfigurationReader {
     choose(text, for: setting, from: .commandLine(option))
   }
 
-  /// The configuration from all sources.
   package var result: Configuration { configuration }
 
   /// Whether `COLORFGBG`, which some terminals set, indicates a light background.
@@ -152,7 +150,6 @@ package enum ThemeText {
     return Theme(name: file.name, styles: styles)
   }
 
-  /// The text of a theme file for a theme.
   package static func text(of theme: Theme) -> String {
     let heading = """
       # The theme "\(theme.name)". A copy of this file in $XDG_CONFIG_HOME/hearth/themes, under

@@ -2,7 +2,6 @@ internal import BlogModel
 
 /// A shell command of the user's own for the selected post, from the table `[commands]`.
 package struct OwnCommand: Hashable, Sendable {
-  /// What becomes of the output of a command.
   package enum Output: String, CaseIterable, Sendable, Codable {
     /// A page shows it, if there is any.
     case page
@@ -19,15 +18,12 @@ package struct OwnCommand: Hashable, Sendable {
 
   /// The name, which can be typed like that of an action.
   package let name: String
-  /// What the shell runs.
   package internal(set) var shell = ""
-  /// The keys that run it.
   package internal(set) var keys: KeyOverride?
   package internal(set) var output = Output.page
   /// The line of the file on which it begins.
   package let line: Int?
 
-  /// Makes a command.
   package init(
     _ name: String,
     shell: String,
@@ -57,7 +53,6 @@ struct OwnCommandReader {
   /// The commands without anything to run that were told already.
   private var explained: Set<String> = []
 
-  /// The commands that are complete.
   var complete: [OwnCommand] { commands.filter { !$0.shell.isBlank } }
 
   /// Reads a line of `[commands]` or `[commands.NAME]`.

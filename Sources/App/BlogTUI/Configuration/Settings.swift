@@ -1,10 +1,8 @@
 /// A user preference.
 package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
-  /// The name of the theme.
   case theme
   /// When colours are used.
   case color
-  /// Whether to draw only ASCII.
   case ascii
   case mouse
   case bell
@@ -20,7 +18,6 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
   case density
   /// Whether what arrives is tinted for a moment.
   case motion
-  /// How times are displayed.
   case times
   /// Whether to draw a line between days.
   case dayRules = "day-rules"
@@ -36,13 +33,9 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
 
   /// The values that a setting can have.
   package enum Kind: Hashable, Sendable {
-    /// Yes or no.
     case flag
-    /// One of these words.
     case choice([String])
-    /// A number in this range.
     case number(ClosedRange<Int>)
-    /// The name of a theme.
     case theme
   }
 
@@ -62,7 +55,6 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     }
   }
 
-  /// The default value.
   package var standard: SettingValue {
     switch self {
     case .theme: .word(Configuration.automatic)
@@ -136,7 +128,6 @@ package struct SettingProblem: Error, Hashable, Sendable {
   /// What is wrong, and what would be right.
   package let reason: String
 
-  /// Makes a problem.
   package init(_ reason: String) {
     self.reason = reason
   }
@@ -148,9 +139,7 @@ package struct Settings: Hashable, Sendable, Codable {
   package enum Origin: Hashable, Sendable, Comparable, Codable {
     /// The default value.
     case standard
-    /// The configuration file.
     case file(String, line: Int?)
-    /// An environment variable.
     case environment(String)
     case commandLine(String)
     /// A choice in the running program.
@@ -169,7 +158,6 @@ package struct Settings: Hashable, Sendable, Codable {
     /// Whether the other origin overrides this one.
     package static func < (left: Origin, right: Origin) -> Bool { left.rank < right.rank }
 
-    /// The origin in words.
     package var text: String {
       switch self {
       case .standard: "default"
@@ -192,7 +180,6 @@ package struct Settings: Hashable, Sendable, Codable {
   /// Makes settings with default values.
   package init() {}
 
-  /// The effective value of a setting.
   package subscript(setting: Setting) -> SettingValue {
     choices[setting]?.value ?? setting.standard
   }
@@ -214,10 +201,8 @@ package struct Settings: Hashable, Sendable, Codable {
     choices[setting] = Choice(value: value, origin: origin)
   }
 
-  /// Whether a flag is on.
   package func isOn(_ setting: Setting) -> Bool { self[setting] == .flag(true) }
 
-  /// The value of a setting as a word.
   package func word(_ setting: Setting) -> String { self[setting].description }
 
   /// The value of a setting as a number; 0 if it is not a number.

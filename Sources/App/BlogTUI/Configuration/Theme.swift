@@ -14,16 +14,13 @@ package struct Theme: Hashable, Sendable, Codable {
     case border
     /// The edge of the selected item.
     case selectedBorder = "selected-border"
-    /// Titles and headings.
     case title
     case text
     /// Names of people.
     case author
     /// Less important text.
     case dim
-    /// Stars that were given.
     case star
-    /// The selected row.
     case selected
     /// New items.
     case notice
@@ -32,11 +29,9 @@ package struct Theme: Hashable, Sendable, Codable {
     /// Messages about failures.
     case failure
     case question
-    /// Keys in hints.
     case key
     /// Connected, or done.
     case good
-    /// In progress.
     case waiting
     /// Disconnected, or refused.
     case bad
@@ -54,9 +49,7 @@ package struct Theme: Hashable, Sendable, Codable {
     case code
     /// Words with a meaning of their own in code.
     case keyword
-    /// Strings in code.
     case string
-    /// Numbers in code.
     case number
     /// Comments in code.
     case comment
@@ -86,7 +79,6 @@ package struct Theme: Hashable, Sendable, Codable {
     self.styles = styles
   }
 
-  /// The style of a part.
   package subscript(role: Role) -> Style {
     styles[role] ?? role.fallback.map { self[$0] } ?? .plain
   }
@@ -249,7 +241,6 @@ extension Theme {
     ]
   )
 
-  /// No colours.
   package static let mono = Theme(
     name: "mono",
     styles: dark.attributesOnly

@@ -206,7 +206,6 @@ extension ManualPages {
 
 /// Builds the text of a manual page piece by piece, with macros that every `man` supports.
 package struct Roff {
-  /// The text so far.
   package private(set) var text: String
   /// When the pages last changed as a whole.
   private static let date = "2026-11-26"
@@ -235,7 +234,6 @@ package struct Roff {
     text += ".SS \"\(Self.escaped(title))\"\n"
   }
 
-  /// Adds a paragraph.
   package mutating func paragraph(_ words: String) {
     beginParagraph()
     text += Self.filled(words)
@@ -261,7 +259,6 @@ package struct Roff {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Adds a term and its meaning.
   package mutating func item(_ term: String, meaning: String) {
     text += ".TP\n.B \"\(Self.escaped(term).replacing("\"", with: "\\(dq"))\"\n"
     text += Self.filled(meaning)

@@ -1,7 +1,6 @@
 import CNcurses
 import Glibc
 
-/// The options for using a terminal.
 package struct TerminalOptions: Hashable, Sendable {
   /// Whether colours are used.
   package enum ColorMode: Hashable, Sendable {

@@ -30,13 +30,11 @@ enum TerminalGuard {
     var isActive = false
     /// Whether the terminal takes no output, and gets none any more.
     var isSilent = false
-    /// The terminal itself.
     var terminal: Int32 = -1
     /// The descriptor to which screens are written.
     var stream: Int32 = -1
     /// `/dev/null`.
     var nowhere: Int32 = -1
-    /// The thread that draws.
     var drawer = pthread_t()
     var pipeReader: Int32 = -1
     var pipeWriter: Int32 = -1
@@ -143,7 +141,6 @@ enum TerminalGuard {
     state.pointee.isActive = false
   }
 
-  /// Restores the original modes of the terminal.
   @MainActor
   static func restoreModes() {
     // ncurses has waited for its output; a terminal that takes none must not keep this waiting.

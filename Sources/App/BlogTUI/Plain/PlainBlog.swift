@@ -6,7 +6,6 @@ package import BlogModel
 package struct PlainBlog: Sendable {
   /// The result of a typed line.
   package struct Answer: Equatable, Sendable {
-    /// The lines to print.
     package var lines: [String] = []
     /// The work to be done.
     package var effects: [Effect] = []

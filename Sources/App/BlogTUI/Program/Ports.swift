@@ -28,21 +28,17 @@ package protocol TerminalDevice: AnyObject {
   /// - Parameter timeout: How long to wait; nil waits forever.
   /// - Returns: What happened; empty after a timeout.
   func nextEvents(timeout: Duration?) -> [TerminalEvent]
-  /// Shows the screen.
   func render(_ screen: Screen)
   /// Makes the next ``render(_:)`` draw every cell.
   func redraw()
   /// Stops the process, and takes over the terminal again once it continues.
   func suspend()
-  /// Rings the bell.
   func bell()
   /// Gets the user's attention with a terminal notification or the bell.
   func notify(_ text: String)
   /// Gives the terminal to another program while the body runs.
   func withSuspendedScreen<Result>(_ body: () -> Result) -> Result
-  /// Copies a text to the clipboard.
   func copy(_ text: String)
-  /// Applies the user's settings.
   func apply(_ settings: Settings)
 }
 
@@ -70,7 +66,6 @@ package struct Environment {
     _,
     _ in .failure(.unavailable)
   }
-  /// Opens a link.
   package var openLink: (String) -> Result<Void, EnvironmentError> = { _ in .failure(.unavailable)
   }
   /// Writes a text to a file with that name, and returns its full path.
@@ -126,7 +121,6 @@ package struct EnvironmentError: Error, Hashable, Sendable, CustomStringConverti
   /// What went wrong, why, and what to do.
   package let description: String
 
-  /// Makes an error.
   package init(_ description: String) {
     self.description = description
   }

@@ -7,7 +7,6 @@ package import BlogModel
 /// model, and everything happens on the main actor; the blog's events cross over in an ``Inbox``.
 @MainActor
 package final class Program<Terminal: TerminalDevice> {
-  /// What is on the screen.
   package private(set) var model: Model
   /// The number of writes that the blog has not acknowledged or refused yet.
   package private(set) var unanswered = 0

@@ -1,4 +1,3 @@
-/// One entry of a recording.
 package enum RecordingEntry: Equatable, Sendable {
   /// A program started: the first one, or one that followed it.
   case start(RecordingStart)

@@ -33,7 +33,6 @@ package struct RecentRecording {
   private var configuration: Event?
   private var count = 0
 
-  /// Makes an empty recording.
   package init() {}
 
   /// Adds entries.

@@ -8,14 +8,11 @@ import BlogModel
 package struct RecordedScript {
   /// A gap in the recording from which on the script lets time pass, in milliseconds.
   private static let gap: Int64 = 1_000
-  /// The most expectations at the end.
   private static let mostExpectations = 8
   /// The fewest letters of an expectation; fewer would be found anywhere.
   private static let fewestLetters = 6
 
-  /// The lines of the script.
   package private(set) var lines: [String] = []
-
   private let me: Author
   private var typed = ""
   private var keys: [String] = []

@@ -39,12 +39,10 @@ package struct RecordingError: Error, Hashable, Sendable, CustomStringConvertibl
 package struct Recording: Sendable {
   /// The state in which the program started.
   package let start: RecordingStart
-  /// The steps that followed.
   package let steps: [RecordedStep]
   /// Whether the last line was cut off, for example because the program was killed.
   package let isTorn: Bool
 
-  /// Makes a recording.
   package init(start: RecordingStart, steps: [RecordedStep], isTorn: Bool = false) {
     self.start = start
     self.steps = steps

@@ -7,7 +7,6 @@ package struct RecordedStep: Equatable, Sendable {
   /// What happened; nil if only time has passed.
   package var entry: RecordingEntry?
 
-  /// The events of the step, in order.
   package var events: [Event] {
     let tick = time.map { [Event.tick(now: $0)] } ?? []
     guard case .event(let event)? = entry else { return tick }
@@ -19,7 +18,6 @@ package struct RecordedStep: Equatable, Sendable {
 ///
 /// A snapshot is kept at regular intervals, so that stepping back replays only a few events.
 package struct Replay: Sendable {
-  /// The recording that is replayed.
   package let recording: Recording
   /// The number of steps before the current position.
   package private(set) var position = 0
@@ -62,7 +60,6 @@ package struct Replay: Sendable {
     return step.time ?? .min
   }
 
-  /// The number of steps.
   package var count: Int { recording.steps.count }
   /// Whether the position is after the last step.
   package var isAtEnd: Bool { position == count }

@@ -16,13 +16,11 @@ package struct ReplayFact: Hashable, Sendable {
     case people
     /// The connection was established or lost.
     case connection
-    /// Something was refused.
     case refusal
     /// Something else.
     case other
   }
 
-  /// The kind of the fact.
   package let kind: Kind
   /// One line about it.
   package let text: SafeText

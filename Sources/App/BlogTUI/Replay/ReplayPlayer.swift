@@ -2,7 +2,6 @@
 ///
 /// States: paused ⇄ playing at one of the speeds. It pauses at the end.
 package struct ReplayPlayer: Sendable {
-  /// The commands of the player.
   enum Command: Hashable, Sendable {
     case step(Int)
     case minutes(Int64)
@@ -24,7 +23,6 @@ package struct ReplayPlayer: Sendable {
   package private(set) var replay: Replay
   /// The number of columns and rows of the terminal.
   package private(set) var size: Size
-  /// Whether the replay advances on its own.
   package private(set) var isPlaying = false
   /// The current speed, as a multiple of real time.
   package private(set) var speed: Int64 = 1

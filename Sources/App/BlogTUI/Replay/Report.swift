@@ -5,14 +5,10 @@
 package struct Report {
   private static let heading = "hearth report 1\n"
   private static let lastHeading = "\n== recording ==\n"
-
-  /// The report so far.
   package private(set) var text = heading
 
-  /// Makes an empty report.
   package init() {}
 
-  /// Adds a section.
   package mutating func add(_ title: String, _ content: String) {
     text += "\n== \(title) ==\n"
     for line in content.split(separator: "\n", omittingEmptySubsequences: false) {

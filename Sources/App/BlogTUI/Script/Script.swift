@@ -1,10 +1,7 @@
 /// A scripted session of one or several users: one file serves as a test, a demonstration and a bug report.
 package struct Script: Hashable, Sendable {
-  /// One step of a script.
   package enum Step: Hashable, Sendable {
-    /// Type keys.
     case keys([KeyEvent])
-    /// Run a command.
     case command(String)
     /// Change the size of the terminal.
     case size(Size)
@@ -42,10 +39,8 @@ package struct Script: Hashable, Sendable {
   package struct Failure: Error, Hashable, Sendable, CustomStringConvertible {
     /// The line, counted from 1.
     package let line: Int
-    /// The reason.
     package let reason: String
 
-    /// Makes a failure.
     package init(line: Int, reason: String) {
       self.line = line
       self.reason = reason
@@ -172,7 +167,6 @@ extension Script {
     case join
     /// Goes offline.
     case leave
-    /// Writes a post.
     case post(title: String, body: String)
     /// Comments on the post with that title.
     case comment(title: String, text: String)
@@ -210,7 +204,6 @@ extension Script {
     }
   }
 
-  /// A change of what a script is played on.
   package enum Change: Hashable, Sendable {
     /// Uses the terminal of that name from here on, and starts it if it does not run; a new one is of
     /// the user of the same name unless another is given.
@@ -219,7 +212,6 @@ extension Script {
     case killTerminal
     /// Ends the server without a goodbye; what it has acknowledged stays.
     case killServer
-    /// Starts the server again.
     case startServer
     /// Cuts, slows or mends the way from the terminal in use to the server.
     case network(Network)
@@ -266,7 +258,6 @@ extension Script {
     case underWay
     /// Done, and stored by the database if it is a write.
     case done
-    /// Refused, for the given reason.
     case refused(String)
   }
 }

@@ -8,7 +8,6 @@ package enum SignInEvent: Sendable {
   case failed(String)
   /// The server has sent a code; without mail, an administrator provides it.
   case codeSent
-  /// The new password was set.
   case passwordSet
   /// The user has signed in, but has no user name in this blog yet.
   case nameNeeded(suggestion: String)
@@ -29,9 +28,7 @@ package enum SignInEffect: Hashable, Sendable {
   case signUp(userName: String, email: String, password: String)
   /// Request that a code be sent.
   case sendCode(email: String)
-  /// Set a new password.
   case setPassword(code: String, password: String)
-  /// Save the user name of the user who has signed in.
   case setUserName(String)
   /// Continue without signing in.
   case goOn
@@ -41,7 +38,6 @@ package enum SignInEffect: Hashable, Sendable {
   case redraw
   /// Stop the process, as the suspend key does.
   case suspend
-  /// Leave.
   case quit
 }
 
@@ -52,12 +48,10 @@ package enum SignInEffect: Hashable, Sendable {
 package struct SignIn: Sendable {
   /// A user who is signed in on this machine.
   package struct Account: Hashable, Sendable {
-    /// The identifier.
     package let uid: String
     /// The user name and the email address, if they are known.
     package let title: String
 
-    /// Makes an account.
     package init(uid: String, title: String) {
       self.uid = uid
       self.title = title
@@ -82,11 +76,9 @@ package struct SignIn: Sendable {
     case signUp
     /// Set a new password.
     case forgotten
-    /// Continue without signing in.
     case withoutAccount
   }
 
-  /// The name of the database.
   package let databaseName: String
   /// The symbols that the terminal can show.
   package let glyphs: GlyphSet
@@ -100,7 +92,6 @@ package struct SignIn: Sendable {
   package internal(set) var size: Size
   /// The users who are signed in on this machine, the latest first.
   package internal(set) var accounts: [Account]
-  /// The list of choices.
   package internal(set) var list = ListView<Choice>()
   /// The open form, in front of the choices.
   package internal(set) var form: SignInForm?
@@ -153,7 +144,6 @@ package struct SignIn: Sendable {
     }
   }
 
-  /// The text of a choice.
   func title(of choice: Choice) -> SafeText {
     switch choice {
     case .account(let uid):

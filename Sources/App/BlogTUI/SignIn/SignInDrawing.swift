@@ -9,7 +9,6 @@ enum SignInPart: Hashable {
 }
 
 extension SignIn {
-  /// Draws the sign-in screens.
   package func view() -> Screen {
     var painter = SignInPainter(self)
     painter.paint()

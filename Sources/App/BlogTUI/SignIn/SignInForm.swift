@@ -2,9 +2,7 @@ import BlogModel
 
 /// A form on one page: fields, one below another.
 package struct SignInForm: Sendable {
-  /// The purpose of a form.
   package enum Kind: Hashable, Sendable {
-    /// Signing in with an account.
     case signIn
     /// Creating an account.
     case signUp
@@ -20,7 +18,6 @@ package struct SignInForm: Sendable {
   package enum Item: Hashable, Sendable {
     /// The name that others see.
     case userName
-    /// The email address.
     case email
     /// The code from a mail or from an administrator.
     case code
@@ -29,13 +26,11 @@ package struct SignInForm: Sendable {
     case repetition
   }
 
-  /// A field of the form.
   struct Field: Sendable {
     let item: Item
     var text: TextField
   }
 
-  /// The purpose of the form.
   package let kind: Kind
   private(set) var fields: [Field]
   private(set) var focus = 0
@@ -117,8 +112,6 @@ package struct SignInForm: Sendable {
   }
 
   private var room = Size(width: 80, height: 24)
-
-  /// The width of the labels in cells.
   static let labelWidth = 18
 
   mutating func resize(to size: Size) {

@@ -39,7 +39,6 @@ extension CompletionKind {
     }
   }
 
-  /// The names of the profiles.
   static var profiles: CompletionKind {
     .custom { _, _, _ in
       let profiles = (try? ProfileFile().read()) ?? []

@@ -3,7 +3,6 @@ import DurableFiles
 import Foundation
 import RealtimeDatabase
 
-/// The program `hearth` with all its commands.
 package struct Hearth: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "hearth",

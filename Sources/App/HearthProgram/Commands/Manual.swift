@@ -33,7 +33,6 @@ struct Manual: ParsableCommand {
 
 /// The page hearth(1), generated from the declarations of the command line.
 enum CommandManual {
-  /// The text of the page.
   static var text: String {
     var page = Roff(name: "hearth", section: 1, summary: "a social blog in the terminal")
     let root = (try? JSONParser.parse(Array(Hearth._dumpHelp().utf8)))?["command"]

@@ -82,7 +82,6 @@ struct CommonOptions: ParsableArguments {
     Output.done(text, json: self.json ? json : nil)
   }
 
-  /// The paths that the options name.
   func paths() throws(CommandFailure) -> ProgramPaths {
     try ProgramPaths(dataDirectory: dataDir, socket: socket, isEphemeral: ephemeral)
   }
@@ -195,7 +194,6 @@ struct DatabaseChoice: ParsableArguments {
 
   @OptionGroup var storage: StoreChoice
 
-  /// The name of the database.
   var name: String { ns ?? DatabaseName.standard }
 
   /// Finds the database.
@@ -240,7 +238,6 @@ struct DatabaseChoice: ParsableArguments {
 
 /// How a command or a screen writes stars to the database.
 struct StarOptions: ParsableArguments {
-  /// The values of the option.
   enum Choice: String, CaseIterable, ExpressibleByArgument {
     case auto, transaction, increment
   }

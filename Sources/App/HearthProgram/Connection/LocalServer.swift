@@ -254,6 +254,5 @@ enum LocalRules {
     - (data.child('stars').hasChild(auth.uid) ? 1 : 0))
     """
 
-  /// The rules, compiled.
   static func compiled() throws(RulesError) -> RuleSet { try RuleSet(source: source) }
 }

@@ -6,9 +6,7 @@ import RealtimeCore
 
 /// A remote database under a short name.
 struct Profile: Equatable, Sendable {
-  /// The name.
   var name: String
-  /// The URL of the database.
   var database: String
   /// The API key of the project, which the hosted service requires.
   var apiKey: String?

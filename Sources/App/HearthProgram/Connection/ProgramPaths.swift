@@ -97,13 +97,11 @@ package struct ProgramPaths: Sendable {
     return isEphemeral ? nil : ServerRecord.holder(of: data)
   }
 
-  /// The directory of the socket.
   var socketDirectory: String { FilePath.directory(of: socket) }
 
   /// The log of the server that the first terminal starts.
   var log: String { "\(state)/server.log" }
 
-  /// The log of the terminals.
   var ownLog: String { "\(state)/hearth.log" }
 
   /// This program's directory in the one that a variable names, or else in the home directory; nil
@@ -185,7 +183,6 @@ enum ServerRecord {
     try? PrivateFile.replace(path(directory), with: Array(json.text.utf8), isDurable: false)
   }
 
-  /// Removes the record.
   static func remove(from directory: String) {
     unlink(path(directory))
   }

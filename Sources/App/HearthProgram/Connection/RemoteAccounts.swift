@@ -14,7 +14,6 @@ struct RemoteAccounts: Sendable {
   /// How long the database may take to return a name, while a person waits for it.
   private let patience: Duration
 
-  /// Uses that configuration.
   init(configuration: AuthConfiguration, patience: Duration = .seconds(10)) {
     self.configuration = configuration
     self.patience = patience

@@ -74,7 +74,6 @@ package enum Storage {
     try SQLiteIdentityStore(directory: directory)
   }
 
-  /// Whether a directory contains accounts.
   static func hasAccounts(in directory: String) throws -> Bool {
     try SQLiteIdentityStore.exists(in: directory)
   }

@@ -97,7 +97,6 @@ final class LogFile: Sendable {
   }
 }
 
-/// The format of a log.
 enum LogFormat: String, CaseIterable, Sendable {
   /// For people: the time, the level, the message and its metadata.
   case text
@@ -329,7 +328,6 @@ struct ConnectionLog: Sendable {
   private let logger: Logger
   private let last = NIOLockedValueBox(ConnectionStatus.Phase.closed)
 
-  /// Makes a log of a connection.
   init(_ logger: Logger) {
     self.logger = logger
   }

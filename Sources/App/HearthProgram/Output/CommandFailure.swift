@@ -12,7 +12,6 @@ import RealtimeTransport
 package enum ExitStatus: Int32 {
   /// Everything was done.
   case ok = 0
-  /// It was tried and failed.
   case failed = 1
   /// The command line, the input or the terminal cannot be used.
   case usage = 2

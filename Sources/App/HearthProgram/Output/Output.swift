@@ -42,7 +42,6 @@ package enum Output {
     }
   }
 
-  /// Writes a JSON value on one line.
   package static func line(_ json: JSONValue) {
     line(escaped(json.text))
   }

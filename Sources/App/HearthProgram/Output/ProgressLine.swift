@@ -17,7 +17,6 @@ import NIOConcurrencyHelpers
 /// place at most ten times a second; any other output of the command removes it first. May be used
 /// from any thread; adding to it costs less than a microsecond.
 package final class ProgressLine: Sendable {
-  /// The unit that is counted.
   package enum Unit: Hashable, Sendable {
     /// Bytes, shown as KB, MB and GB with factors of 1,024.
     case bytes
@@ -95,7 +94,6 @@ package final class ProgressLine: Sendable {
     hide()
   }
 
-  /// Adds an amount to what is done.
   package func add(_ amount: Int) {
     update { $0.done += Int64(amount) }
   }

@@ -88,7 +88,6 @@ package final class OutputFile {
     }
   }
 
-  /// Appends text.
   package func write(_ text: String) throws(CommandFailure) {
     let code = PrivateFile.writeAll(Array(text.utf8), to: descriptor)
     guard code == 0 else { throw .unwritable(path, code, .failed) }
@@ -111,7 +110,6 @@ package final class OutputFile {
   }
 }
 
-/// The files of databases and accounts.
 enum DatabaseFiles {
   private static let names: Set<String> = {
     let databases = ["database.sqlite", "accounts.sqlite"].flatMap { name in

@@ -4,7 +4,6 @@ import NIOConcurrencyHelpers
 
 /// Runs another program without a shell.
 package enum OtherProgram {
-  /// How a program is connected to this process.
   package enum Connection {
     /// The program gets the terminal, and this process waits for it.
     case terminal
@@ -106,7 +105,6 @@ package enum OtherProgram {
     package let reason: String
   }
 
-  /// How a program ended, in words.
   static func ending(_ status: Int32) -> String {
     status > 128 ? "was ended by signal \(status - 128)" : "ended with status \(status)"
   }
@@ -183,7 +181,6 @@ package final class SignalWatch {
 final class Once: Sendable {
   private let isOver = NIOLockedValueBox(false)
 
-  /// Whether this is the first call.
   func isFirst() -> Bool {
     isOver.withLockedValue { isOver in
       defer { isOver = true }

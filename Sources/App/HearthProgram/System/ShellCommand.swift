@@ -119,7 +119,6 @@ private final class BackgroundRun: Sendable {
   private let state = NIOLockedValueBox(State())
   private let isRead = DispatchSemaphore(value: 0)
 
-  /// Whether it had to be ended.
   var isOverdue: Bool { state.withLockedValue(\.isOverdue) }
 
   /// Whether it wrote as much as is read.

@@ -2,13 +2,10 @@ package import Foundation
 
 /// Determines which process listens on a Unix socket.
 package enum UnixSocketProbe {
-  /// What is at a path.
   package enum Finding: Equatable {
     /// Nothing, or a socket on which no process listens.
     case nobody
-    /// A process that is listening.
     case process(pid_t)
-    /// Something other than a socket.
     case notASocket
     /// A path that cannot be used.
     case unusable(String)

@@ -228,7 +228,6 @@ enum DebugInformation {
     "XDG_STATE_HOME", "XDG_RUNTIME_DIR",
   ]
 
-  /// The lines to print.
   static func lines(
     paths: ProgramPaths,
     files: ConfigurationFiles,

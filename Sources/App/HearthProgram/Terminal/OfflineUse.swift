@@ -96,7 +96,6 @@ final class OfflineSlot: Sendable {
 
   /// The directory of this program's database file.
   let directory: String
-  /// The number of the slot.
   let number: Int
   private let descriptor: Int32
 

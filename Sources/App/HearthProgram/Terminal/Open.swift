@@ -278,7 +278,6 @@ extension Open {
     case left(Ending)
   }
 
-  /// The current user of the blog.
   struct CurrentUser {
     let author: Author
     /// The user's proof of identity; nil without an account.

@@ -11,7 +11,6 @@ struct PlainRun {
   /// How long commands from a pipe wait, in milliseconds.
   private static let patience: Int32 = 10_000
 
-  /// Makes a run for a blog.
   init(_ blog: LiveBlog) {
     self.blog = blog
   }

@@ -35,7 +35,6 @@ final class RecordingFile {
     close(descriptor)
   }
 
-  /// Appends an entry to the recording.
   func add(_ entry: RecordingEntry) {
     write(writer.lines(for: entry))
   }

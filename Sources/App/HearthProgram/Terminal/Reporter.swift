@@ -11,7 +11,6 @@ struct Reporter {
   /// The largest number of reports that are kept in the state directory.
   private static let limit = 1_000
 
-  /// The paths of the program.
   let paths: ProgramPaths
   /// Secrets that the expressions for them might not recognize.
   var known: [String] = []

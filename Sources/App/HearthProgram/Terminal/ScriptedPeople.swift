@@ -8,7 +8,6 @@ import RealtimeDatabase
 /// The other people in a script, each with a connection and a blog of their own.
 @MainActor
 final class ScriptedPeople {
-  /// A person who has joined.
   private struct Person {
     let database: Database
     let blog: LiveBlog
@@ -173,6 +172,5 @@ final class ScriptedData {
     }
   }
 
-  /// Disconnects.
   func close() async { await database.close() }
 }

@@ -82,7 +82,6 @@ enum TextFile {
 struct ExternalEditor {
   /// The place of the file while the editor runs.
   let drafts: DraftFile
-  /// The environment variables of the process.
   var environment = ProcessInfo.processInfo.environment
 
   /// Runs the editor on a post and waits until it ends.
@@ -170,7 +169,6 @@ struct EditorFile {
   /// The bytes of the file; nil if there is none, or if it cannot be read.
   var content: [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
 
-  /// Removes the file and its note.
   func remove() {
     unlink(path)
     unlink(path + ".draft")

@@ -87,7 +87,6 @@ package final class TerminalScreen: TerminalDevice {
   /// The number of colours; 0 if there are none.
   package var colorCount: Int { terminal.colorCount }
 
-  /// Restores the terminal.
   package func close() { terminal.close() }
 }
 

@@ -32,7 +32,6 @@ final class WireTap: Sendable {
     self.database = database
   }
 
-  /// Sets the receiver of the events.
   func report(_ receiver: @escaping @Sendable ([WireEvent]) -> Void) {
     state.withLockedValue { $0.report = receiver }
   }

@@ -7,7 +7,6 @@ package struct Action: Hashable, Sendable, ExpressibleByStringLiteral {
   /// The name in commands, configuration files and manual pages.
   package let name: String
 
-  /// Makes the action with that name.
   package init(stringLiteral name: String) {
     self.name = name
   }

@@ -26,27 +26,20 @@ extension Context: CaseIterable {
     .settings, .inspector, .filter, .notices, .drafts,
   ]
 
-  /// A list of posts.
   package static let list = Context("list", title: "In a list")
-  /// An open post.
   package static let post = Context("post", title: "In a post")
   /// The line in which a comment is written.
   package static let comment = Context("comment", title: "Writing a comment", isTyping: true)
   /// The form in which a post is written.
   package static let compose = Context("compose", title: "Writing a post", isTyping: true)
-  /// The line in which a search is typed.
   package static let search = Context("search", title: "Searching", isTyping: true)
-  /// A question.
   package static let confirm = Context("question", title: "Answering a question")
-  /// A page of text, such as the help page.
   package static let help = Context("page", title: "In a page such as this help")
   /// The line in which a search text for a page is typed.
   package static let find = Context("find", title: "Searching a page", isTyping: true)
-  /// The line in which a command is typed.
   package static let command = Context("command", title: "Typing a command", isTyping: true)
   /// A picker with many items, such as the palette.
   package static let chooser = Context("chooser", title: "Choosing", isTyping: true)
-  /// The settings, filtered by typing.
   package static let settings = Context("settings", title: "In the settings", isTyping: true)
   package static let inspector = Context("inspector", title: "In the inspector")
   /// The line in which a path for the inspector is typed.
@@ -62,7 +55,6 @@ extension Set<Context> {
   static var reading: Set { [.list, .post] }
 }
 
-/// All actions.
 enum ActionTable {
   /// The declarations, in the order of the help page.
   static let all: [BoundAction] =

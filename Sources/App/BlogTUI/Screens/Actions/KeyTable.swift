@@ -3,9 +3,7 @@
 package struct KeyBinding: Sendable {
   /// The sequences that perform the action; hints show the first one.
   package let keys: [KeySequence]
-  /// What the keys do.
   package let action: Action
-  /// The contexts in which the keys work.
   package let contexts: Set<Context>
   /// The description on the help screen.
   package let help: SafeText
@@ -47,7 +45,6 @@ package struct KeyTable: Sendable {
     let context: Context
   }
 
-  /// The default key table.
   package static let standard = KeyTable(ActionTable.all.map(\.binding))
 
   /// The rows, in the order of the help screen.

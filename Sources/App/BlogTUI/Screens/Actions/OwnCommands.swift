@@ -2,7 +2,6 @@ import BlogModel
 
 /// A shell command with the post that it gets.
 package struct CommandJob: Hashable, Sendable {
-  /// The name of the command in messages.
   package let name: String
   /// What the shell runs, of which nothing of the post is ever a part.
   package let shell: String
@@ -12,7 +11,6 @@ package struct CommandJob: Hashable, Sendable {
   /// What else the command can know of the post, by the names of environment variables.
   package let variables: [String: String]
 
-  /// Makes a job.
   init(_ command: OwnCommand, on post: Post) {
     name = command.name
     shell = command.shell
@@ -42,14 +40,12 @@ package struct CommandJob: Hashable, Sendable {
 
 /// How a shell command ended.
 package struct CommandOutcome: Hashable, Sendable, Codable {
-  /// The name of the command.
   package let name: String
   /// What it wrote, if a page is to show it; of a failure, the last line counts.
   package let output: String
   /// Why it failed, such as "ended with status 1"; nil if it did not.
   package let failure: String?
 
-  /// Makes an outcome.
   package init(name: String, output: String = "", failure: String? = nil) {
     self.name = name
     self.output = output

@@ -6,7 +6,6 @@ import BlogModel
 /// declared in its folder as well; see ``BoundAction``. The ``Model`` holds a stack of screens, and
 /// the one in front receives the keys.
 protocol AppScreen: Sendable {
-  /// The layer of the screen in the stack.
   static var layer: ScreenLayer { get }
 
   /// Handles a click on a row of the screen.
@@ -25,7 +24,6 @@ protocol AppScreen: Sendable {
   /// Handles a key that is bound to no action.
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome
 
-  /// Moves the cursor of a field to the position of a click.
   mutating func moveCursor(in field: Int, to offset: Position, session: inout Session)
 
   /// Whether the wheel scrolls it while the pointer is over that; otherwise the screen behind it.
@@ -56,7 +54,6 @@ enum TypingOutcome {
   case taken([Effect])
   /// It does not handle the key.
   case ignored
-  /// The screen closes.
   case closed
 }
 
@@ -64,16 +61,12 @@ enum TypingOutcome {
 enum ScreenLayer: Comparable {
   /// Lists and posts.
   case reading
-  /// Forms.
   case form
   case inspector
   /// Pages that the user reads and leaves again.
   case page
-  /// Pickers.
   case chooser
-  /// Input lines.
   case line
-  /// Modal questions.
   case question
 }
 
@@ -182,7 +175,6 @@ struct ScreenStack: Sendable {
     return screens[index].scroll(by: direction, session: &session)
   }
 
-  /// Puts the cursor into a field of a screen.
   mutating func moveCursor(
     in field: Int,
     of id: ScreenID,
@@ -205,21 +197,17 @@ typealias ScreenID = ObjectIdentifier
 
 /// A part of the screen that can be clicked.
 enum ClickTarget: Hashable {
-  /// A tab of the header.
   case tab(FeedKind)
   /// The list of posts, outside its rows.
   case list
   /// A row of the list, or the post shown next to it.
   case post(PostID)
-  /// An answer to the question.
   case answer(Answer)
   /// A hint that shows what a key does.
   case action(Action)
   /// What is offered for the word at the cursor, by its index.
   case completion(Int)
-  /// A row of a screen, by its index.
   case row(Int, of: ScreenID)
-  /// A field of a screen, by its index.
   case field(Int, of: ScreenID)
 
   static func row(_ number: Int, of type: any AppScreen.Type) -> ClickTarget {

@@ -6,7 +6,6 @@ struct Arrivals: Equatable, Sendable {
   enum Subject: Hashable, Sendable {
     /// A row of a list.
     case post(PostID)
-    /// The number of stars of a post.
     case stars(PostID)
     /// The number of new comments on a post of a list.
     case newComments(PostID)
@@ -14,7 +13,6 @@ struct Arrivals: Equatable, Sendable {
     case comment(String)
     /// The number of new posts above the view.
     case unseen
-    /// The number of notices.
     case notices
   }
 

@@ -2,7 +2,6 @@ import BlogModel
 
 /// Events from the blog.
 extension Model {
-  /// Updates the model for an event of the blog.
   mutating func handle(_ event: BlogEvent) -> [Effect] {
     for person in event.people { session.reading.names.learn(person) }
     switch event {

@@ -51,7 +51,6 @@ package struct Writing: Sendable {
   package internal(set) var pendingWrites = 0
   /// The changes that can be undone, and those of which that is to be said, oldest first.
   package private(set) var undoable: [Change] = []
-  /// The deletions that are pending.
   private(set) var deletions: [Deletion] = []
 
   /// Makes the state before anything is written.
@@ -91,7 +90,6 @@ package struct Writing: Sendable {
     return nil
   }
 
-  /// Schedules a deletion.
   mutating func delete(_ action: BlogAction, at now: Int64) {
     deletions.append(Deletion(action: action, deadline: now + Deletion.delay))
     add(.deletion(action))
@@ -413,7 +411,6 @@ package enum Delivery: Hashable, Sendable {
   case sent
   /// Stored by the server, at that time in milliseconds since 1970.
   case acknowledged(at: Int64)
-  /// Refused by the server.
   case refused
 
   /// How long the symbol of a stored change stays visible, in milliseconds.

@@ -3,14 +3,12 @@ package import BlogModel
 /// An unsent or refused post, or the unsent edit of one.
 package struct Draft: Hashable, Sendable, Codable {
   package var title: String
-  /// The text.
   package var body: String
   /// Why it was refused; nil if it was not.
   package var problem: String?
   /// The post that it changes, as it was before; nil for a new one.
   package var editing: Post?
 
-  /// Makes a draft.
   package init(title: String, body: String, problem: String? = nil, editing: Post? = nil) {
     self.title = title
     self.body = body
@@ -24,14 +22,12 @@ package struct Draft: Hashable, Sendable, Codable {
 
 /// An unsent or refused comment, or the unsent edit of one.
 package struct CommentDraft: Hashable, Sendable {
-  /// The text.
   package var text: String
   /// The comment that it answers; nil if it is about the post itself.
   package var answered: Comment?
   /// The comment that it changes, as it was before; nil for a new one.
   package var editing: Comment?
 
-  /// Makes a draft.
   package init(_ text: String, answering answered: Comment? = nil, editing: Comment? = nil) {
     self.text = text
     self.answered = answered
@@ -80,14 +76,10 @@ package struct Unsent: Hashable, Sendable, Codable {
     self.comments = comments
   }
 
-  /// Whether there are no unsent texts.
   package var isEmpty: Bool { posts.isEmpty && comments.isEmpty }
 
-  /// An unsent text.
   package enum Item: Hashable, Sendable {
-    /// A post.
     case post(Draft)
-    /// A comment on a post.
     case comment(PostID, CommentDraft)
   }
 
@@ -122,7 +114,6 @@ package struct Unsent: Hashable, Sendable, Codable {
     return draft
   }
 
-  /// Removes a text.
   package mutating func remove(_ item: Item) {
     switch item {
     case .post(let draft):

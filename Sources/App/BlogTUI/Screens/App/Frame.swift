@@ -3,11 +3,9 @@ package struct Frame: Hashable, Sendable {
   /// The smallest size at which the screens can be used.
   package static let smallest = Size(width: 20, height: 6)
 
-  /// The tabs.
   package let header: Rect
   /// The thin line below the tabs, with notices; empty on screens with few rows.
   package let upperRule: Rect
-  /// The content of the screen.
   package let content: Rect
   /// The thin line below the content; empty on screens with few rows.
   package let lowerRule: Rect
@@ -39,7 +37,6 @@ package struct Frame: Hashable, Sendable {
     footer.cut(left: footer.width - (footer.width >= 36 ? 13 : 0))
   }
 
-  /// The text of a page.
   var page: Rect { content.inset(rows: 0, columns: 1) }
 
   /// Whether the screens can be used at that size.

@@ -10,7 +10,6 @@ package struct Message: Hashable, Sendable {
 
   /// How much it matters.
   package let kind: Kind
-  /// What it says.
   package let text: SafeText
 
   /// Makes a message for something good to know.

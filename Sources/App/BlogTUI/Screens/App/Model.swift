@@ -2,9 +2,7 @@ package import BlogModel
 
 /// The state in which a program started; together with its events it determines all screens.
 package struct RecordingStart: Hashable, Sendable, Codable {
-  /// The user.
   package var me: Author
-  /// The name of the database.
   package var databaseName: String
   /// The number of columns and rows.
   package var size: Size
@@ -17,7 +15,6 @@ package struct RecordingStart: Hashable, Sendable, Codable {
   /// Commands that were typed earlier.
   package var history: [String]
 
-  /// Makes a start.
   package init(
     me: Author,
     databaseName: String,
@@ -64,7 +61,6 @@ package struct Model: Sendable {
     _modify { yield &session[keyPath: path] }
   }
 
-  /// One of the lists.
   package internal(set) subscript(feed: FeedKind) -> Feed {
     get { session[feed] }
     _modify { yield &session[feed] }

@@ -2,7 +2,6 @@ import BlogModel
 
 /// What the account keeps for itself: muted and blocked people, and bookmarks.
 extension Model {
-  /// Adopts the lists as the blog has them.
   mutating func adopt(_ lists: OwnLists) {
     session.reading.lists = lists
     openPost?.mute(lists.muted)
@@ -144,6 +143,5 @@ extension Model {
 }
 
 extension OwnLists {
-  /// Whether anybody is muted or blocked.
   var hasUnwanted: Bool { !muted.isEmpty || !blocked.isEmpty }
 }

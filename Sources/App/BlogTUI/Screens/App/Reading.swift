@@ -4,9 +4,7 @@ package import BlogModel
 package struct Reading: Sendable {
   /// Everyone's names, so that people with the same name can be told apart.
   package internal(set) var names = NameBook()
-  /// Who is online.
   package internal(set) var company = Company()
-  /// What the user has read.
   package internal(set) var marks = ReadMarks()
   /// What others did that concerns the user.
   var inbox = NoticeInbox()
@@ -14,7 +12,6 @@ package struct Reading: Sendable {
   var comments = NewestComments()
   /// What the account keeps for itself.
   package internal(set) var lists = OwnLists()
-  /// What has just arrived.
   var arrivals = Arrivals()
   /// Whether texts are shown as written, with their markup uninterpreted.
   var showsSource = false
@@ -43,7 +40,6 @@ package struct Company: Sendable {
   /// The post on which others see the user typing, and since when.
   private var typing: (post: PostID, since: Int64)?
 
-  /// What the terminals read.
   func places(of terminals: [Presence]) -> [ReadingPlace] {
     terminals.compactMap { places?[$0.id] }
   }
@@ -164,7 +160,6 @@ package struct ReadMarks: Sendable {
   }
 }
 
-/// The notices, and when they ring.
 struct NoticeInbox: Sendable {
   /// The shortest time between two that ring, in milliseconds.
   private static let pause: Int64 = 5_000
@@ -317,7 +312,6 @@ extension Model {
     stack[OpenPost.self]?.noteRead(state, me: session.me.uid)
   }
 
-  /// Marks the open post as read with all its comments.
   mutating func markOpenPostRead() -> [Effect] {
     guard let state = session.reading.marks.state, let open = openPost, open.post != nil,
       !open.unread.stays

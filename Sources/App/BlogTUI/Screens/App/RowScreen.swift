@@ -3,7 +3,6 @@
 protocol RowScreen: AppScreen {
   associatedtype RowID: Hashable & Sendable
 
-  /// The rows, and the selected one.
   var list: ListView<RowID> { get set }
 }
 

@@ -2,11 +2,9 @@ package import BlogModel
 
 /// The connection to the database: its state, as far as it is known, and the last signs of life.
 package struct ServerConnection: Sendable {
-  /// The name of the database.
   package let databaseName: String
   /// Whether the user reads without an account, where there are accounts.
   var isWithoutAccount = false
-  /// Whether there is a connection.
   package private(set) var state = ConnectionState.connecting
   /// When the state last changed.
   private(set) var changedAt: Int64
@@ -21,13 +19,11 @@ package struct ServerConnection: Sendable {
   /// When the last event from the server arrived, in milliseconds since 1970.
   var lastEventAt: Int64?
 
-  /// Makes a connection that is being established.
   init(to databaseName: String, since now: Int64) {
     self.databaseName = databaseName
     changedAt = now
   }
 
-  /// Updates the state.
   mutating func become(_ new: ConnectionState, at now: Int64) {
     // A repeated state does not restart the countdown unless it has run out.
     if new != state || secondsUntilRetry(at: now) == 0 { changedAt = now }

@@ -5,11 +5,9 @@ package import BlogModel
 ///
 /// Screens read it, and their actions change it.
 package struct Session: Sendable {
-  /// The user.
   package internal(set) var me: Author
   /// The time by the server's clock, in milliseconds since 1970.
   package internal(set) var now: Int64
-  /// The connection to the database.
   package internal(set) var connection: ServerConnection
   /// The lists of posts, and the search that filters them.
   package internal(set) var feeds = Feeds()
@@ -19,7 +17,6 @@ package struct Session: Sendable {
   package internal(set) var writing: Writing
   /// How the screens look, and what keys do.
   package internal(set) var display: Display
-  /// All messages so far.
   package private(set) var messages = MessageLog()
   /// The commands that were run.
   var commands = CommandHistory()
@@ -37,7 +34,6 @@ package struct Session: Sendable {
     reading.names.learn(me)
   }
 
-  /// One of the lists.
   package internal(set) subscript(feed: FeedKind) -> Feed {
     get { feeds[feed] }
     _modify { yield &feeds[feed] }
@@ -94,7 +90,6 @@ package struct Session: Sendable {
     _modify { yield &display.keys }
   }
 
-  /// The user's settings.
   package internal(set) var settings: Settings {
     get { display.configuration.settings }
     _modify { yield &display.configuration.settings }

@@ -2,7 +2,6 @@ import BlogModel
 
 /// Settings that the user chooses at run time, and reloads of the configuration.
 extension Model {
-  /// Applies a new configuration.
   mutating func apply(_ new: Configuration) -> [Effect] {
     let problems = session.display.adopt(new)
     if let first = problems.first {

@@ -60,8 +60,6 @@ extension Int64 {
 /// A day of the calendar, in the user's time zone.
 package struct CalendarDay: Hashable {
   private static let millisecondsPerDay: Int64 = 86_400_000
-
-  /// The days since 1970.
   let number: Int64
   package let year: Int64
   /// The month, counted from 1.
@@ -100,7 +98,6 @@ package struct CalendarDay: Hashable {
   /// The day as ISO 8601 has it, such as `2024-05-03`.
   package var text: String { "\(year.digits(4))-\(month.digits(2))-\(day.digits(2))" }
 
-  /// The name of the month.
   package var monthName: String { Self.months[Int(month - 1)] }
 
   /// The day in words, such as `Thursday 19 November`, with the year unless the other day is in the

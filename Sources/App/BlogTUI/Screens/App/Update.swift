@@ -2,7 +2,6 @@ package import BlogModel
 
 /// Something that happened and may change the screen.
 package enum Event: Equatable, Sendable, Codable {
-  /// The program started.
   case started
   /// The user pressed a key or used the mouse, or the terminal has a new size.
   case key(KeyEvent)
@@ -28,7 +27,6 @@ package enum Event: Equatable, Sendable, Codable {
   case failed(String)
   /// The configuration was read, again or for the first time.
   case configured(Configuration)
-  /// Events on the wire.
   case wire([WireEvent])
   /// A command to run, as if it had been typed.
   case command(String)
@@ -41,17 +39,14 @@ package enum Effect: Hashable, Sendable {
   /// Change the blog; its events report the outcome, ``Event/posted(_:)`` and
   /// ``Event/commented(_:commentID:)`` the key of what is new.
   case write(BlogAction)
-  /// Change what the user has read.
   case mark(ReadChange)
   /// Have the blog report more or less.
   case request(BlogRequest)
   /// Search a whole list, or end the search; ``BlogEvent/found(_:)`` reports the progress.
   case search(SearchRequest?)
-  /// Use the terminal.
   case terminal(TerminalAction)
   /// Use the rest of the system.
   case environment(EnvironmentAction)
-  /// Leave.
   case quit
   /// Leave in order to switch accounts.
   case changeAccount
@@ -69,7 +64,6 @@ package enum TerminalAction: Hashable, Sendable {
   case notify(String)
   /// Copy a text to the clipboard.
   case copy(String)
-  /// Apply the settings.
   case configure(Settings)
 }
 
@@ -81,7 +75,6 @@ package enum EnvironmentAction: Hashable, Sendable {
   case editText(CommentDraft, on: PostID)
   /// Open a link in the user's browser.
   case openLink(String)
-  /// Write a text to a file.
   case write(String, file: String)
   /// Write lines of JSON to a new file, without the secrets in them.
   case writeWire(String, file: String)

@@ -6,7 +6,6 @@ struct ChooserFrame: Hashable {
   let prompt: Rect
   /// The field in which the filter is typed.
   let field: Rect
-  /// The items.
   let list: Rect
   /// The explanation of the selected item; empty if there is none.
   let note: Rect
@@ -45,11 +44,9 @@ package struct Chooser: Equatable, Sendable {
     case tags
     /// The people who are muted or blocked.
     case muted
-    /// The searches that were saved.
     case searches
   }
 
-  /// What choosing an item does.
   enum Choice: Hashable, Sendable {
     case action(Action)
     case command(String)
@@ -61,7 +58,6 @@ package struct Chooser: Equatable, Sendable {
     case search(String)
   }
 
-  /// One item of a chooser.
   package struct Item: Hashable, Sendable {
     /// The name that is shown.
     package let title: String
@@ -84,7 +80,6 @@ package struct Chooser: Equatable, Sendable {
     }
   }
 
-  /// The kind of its items.
   package let kind: Kind
   /// All items, including those that do not match.
   package private(set) var items: [Item]
@@ -103,7 +98,6 @@ package struct Chooser: Equatable, Sendable {
     filter()
   }
 
-  /// The selected item.
   var selection: Item? {
     list.selection.flatMap { items.indices.contains($0) ? items[$0] : nil }
   }
@@ -316,7 +310,6 @@ extension Model {
   }
 }
 
-/// The actions of a chooser.
 enum ChooserActions {
   private static let both: Set<Context> = [.chooser, .settings]
 

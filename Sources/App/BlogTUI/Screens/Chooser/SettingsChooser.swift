@@ -8,7 +8,6 @@ extension Chooser {
     var changed: Set<Setting> = []
   }
 
-  /// The selected setting, if there are settings to choose from.
   var selectedSetting: Setting? {
     guard case .setting(let setting)? = selection?.choice else { return nil }
     return setting
@@ -131,7 +130,6 @@ extension Settings {
   }
 }
 
-/// The actions of the settings.
 enum SettingsActions {
   static let all: [BoundAction] = [
     BoundAction("next-value", keys: ["Right"], in: [.settings], help: "the next value") {

@@ -20,7 +20,6 @@ package struct Command: Sendable {
   package let arguments: String
   /// What the command does, for help and manual pages.
   package let help: String
-  /// Whether the command needs arguments.
   let needsArguments: Bool
   /// The candidates for the last of the typed words; the first word is the name of the command.
   private(set) var completions: Completions = { _, _ in [] }

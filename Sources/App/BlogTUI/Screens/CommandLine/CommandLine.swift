@@ -4,7 +4,6 @@ package struct Completion: Hashable, Sendable {
   package let line: String
   /// The text that represents it in the list.
   package let title: SafeText
-  /// What it does.
   package let detail: SafeText
 
   init(line: String, title: String, detail: SafeText) {
@@ -30,7 +29,6 @@ package struct CommandLine: Equatable, Sendable {
 
   /// What the line answers; nil for a command.
   let question: Question?
-  /// The text of the line.
   package private(set) var field: TextField
   /// The completions of the typed text.
   package private(set) var completions: [Completion] = []
@@ -41,7 +39,6 @@ package struct CommandLine: Equatable, Sendable {
   private var recalled: Int?
   private var typed: String
 
-  /// Makes a line.
   init(_ text: String, target: Context, session: Session) {
     question = nil
     self.target = target
@@ -50,7 +47,6 @@ package struct CommandLine: Equatable, Sendable {
     complete(in: session)
   }
 
-  /// Makes a line that answers a question.
   init(answer: String, limit: Int, to question: Question) {
     self.question = question
     target = .command
@@ -157,7 +153,6 @@ extension Model {
     _modify { yield &stack[CommandLine.self] }
   }
 
-  /// Opens the command line.
   mutating func openCommandLine(_ text: String = "") {
     commandLine = CommandLine(text, target: commandContext, session: session)
     relayout()
@@ -303,7 +298,6 @@ extension String {
   }
 }
 
-/// The actions of the command line.
 enum CommandLineActions {
   static let all: [BoundAction] = [
     BoundAction(.send, keys: ["Enter"], in: [.command], help: "do it") { $0.runCommandLine() }
@@ -339,7 +333,6 @@ struct CommandHistory: Sendable {
   private(set) var history: [String] = []
   /// The names of the commands that were run last, the latest first.
   private(set) var recent: [String] = []
-  /// The shell command that is running.
   var running: String?
 
   /// Makes the history with the commands that were typed in earlier runs.

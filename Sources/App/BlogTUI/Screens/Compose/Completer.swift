@@ -5,7 +5,6 @@ import BlogModel
 /// States: idle → offering ⇄ without a match; Esc closes it until another word begins, and any key
 /// that writes nothing makes it idle.
 struct Completer: Hashable, Sendable {
-  /// What can be completed.
   enum Kind: Character, Hashable, Sendable {
     case name = "@"
     case tag = "#"
@@ -25,7 +24,6 @@ struct Completer: Hashable, Sendable {
   /// What the user did.
   enum Input {
     case key(KeyEvent)
-    /// A click on an item.
     case item(Int)
   }
 

@@ -7,7 +7,6 @@ struct ComposeFrame: Hashable {
   let title: Rect
   /// The label of the second field; empty on screens with few rows.
   let bodyLabel: Rect
-  /// The text.
   let body: Rect
   /// What readers will see of the text, beside it; empty on screens that are not wide.
   let preview: Rect

@@ -2,15 +2,12 @@ package import BlogModel
 
 /// The form in which a post is written.
 package struct Composer: Equatable, Sendable {
-  /// The fields of the form.
   package enum Field: Hashable, Sendable {
     case title
-    /// The text.
     case body
   }
 
   package internal(set) var title: TextField
-  /// The text.
   package internal(set) var body: TextArea
   /// What completes the word at the cursor of the text.
   private var completer = Completer()
@@ -26,7 +23,6 @@ package struct Composer: Equatable, Sendable {
   /// What was in the form when it was opened.
   private var start = Draft(title: "", body: "")
 
-  /// Makes a form with a draft.
   init(_ draft: Draft) {
     editing = draft.editing
     title = TextField(text: draft.title, limit: EditorLimit.characters)

@@ -88,7 +88,6 @@ extension Model {
   }
 }
 
-/// The actions of the drafts.
 enum DraftsActions {
   static let motions = BoundAction.motions(in: .drafts) { model, motion in
     model.draftsScreen?.list.move(motion)

@@ -2,9 +2,7 @@ import RealtimeCore
 
 /// A frame in a few words: the request that it makes or answers, and the paths it concerns.
 struct FrameSummary: Equatable {
-  /// The role of the frame.
   enum Role: Equatable {
-    /// A request with that number.
     case request(Int64)
     /// The response to the request with that number.
     case answer(Int64)

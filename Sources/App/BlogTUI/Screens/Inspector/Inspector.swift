@@ -23,7 +23,6 @@ package struct Inspector: Equatable, Sendable {
   private(set) var tally = Tally()
   /// The rows, identified by the numbers of their events.
   package internal(set) var list = ListView<Int>()
-  /// The paths that have listeners.
   package private(set) var listeners: Set<String> = []
   /// The writes that are not acknowledged or refused yet.
   package private(set) var writes: Set<String> = []
@@ -74,12 +73,10 @@ package struct Inspector: Equatable, Sendable {
   /// The number of events.
   var count: Int { entries.count }
 
-  /// The event of a row.
   func entry(_ number: Int) -> InspectedEvent? {
     entries.indices.contains(number - first) ? entries[number - first] : nil
   }
 
-  /// The events of one transaction.
   func events(in group: String) -> [WireEvent] {
     entries.filter { $0.event.group == group }.map(\.event)
   }

@@ -40,7 +40,6 @@ struct InspectorScreen: AppScreen {
 }
 
 extension Model {
-  /// Whether the inspector is open.
   package var isInspecting: Bool { stack.contains(InspectorScreen.self) }
 
   /// Opens or closes the inspector.
@@ -106,7 +105,6 @@ extension Model {
   }
 }
 
-/// The actions of the inspector.
 enum InspectorActions {
   static let motions = BoundAction.motions(in: .inspector) { model, motion in
     model.session.inspector.list.move(motion)

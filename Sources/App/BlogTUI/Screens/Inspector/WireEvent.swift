@@ -1,6 +1,5 @@
 /// An event between this program and the database.
 package struct WireEvent: Hashable, Sendable, Codable {
-  /// The kind of an event.
   package enum Kind: String, CaseIterable, Hashable, Sendable, Codable {
     /// A frame that was sent to the server.
     case sent
@@ -19,15 +18,12 @@ package struct WireEvent: Hashable, Sendable, Codable {
 
   /// The beginning or end of a listener or a write.
   package enum Change: Hashable, Sendable, Codable {
-    /// It has begun.
     case begun(String)
-    /// It has ended.
     case ended(String)
   }
 
   /// The time in milliseconds since 1970.
   package let time: Int64
-  /// The kind of the event.
   package let kind: Kind
   /// A summary on one line.
   package internal(set) var title: String
@@ -46,7 +42,6 @@ package struct WireEvent: Hashable, Sendable, Codable {
   /// What the user did that caused a write or a transaction; nil if it is unknown.
   package let cause: String?
 
-  /// Makes an event.
   package init(
     time: Int64,
     kind: Kind,

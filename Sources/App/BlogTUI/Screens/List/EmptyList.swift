@@ -8,7 +8,6 @@ extension Painter {
     /// Separates parts where there is room.
     case gap
 
-    /// The lines as they fit a width.
     func wrapped(width: Int) -> [EmptyLine] {
       guard case .text(let text) = self else { return [self] }
       return text.wrapped(width: width).map(EmptyLine.text)
@@ -155,7 +154,6 @@ extension Painter {
     ])
   }
 
-  /// Explains what drafts are.
   mutating func paintNoDrafts() {
     paintEmptyPage([
       "No drafts left.", "A text that you leave unsent waits here.",

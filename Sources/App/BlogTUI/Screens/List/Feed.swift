@@ -125,7 +125,6 @@ package struct Feed: Equatable, Sendable {
     if isByStars { found.sort { ($0.starCount, $0.id) > ($1.starCount, $1.id) } }
   }
 
-  /// Forgets what a search has found.
   mutating func forgetFound() { found = [] }
 
   /// Applies a change to a post that a search has found; returns false if it has found no such
@@ -311,7 +310,6 @@ package struct Feeds: Sendable {
   private var additional: Additional?
   private var feeds: [FeedKind: Feed] = [:]
 
-  /// One of the lists.
   subscript(kind: FeedKind) -> Feed {
     get { feeds[kind] ?? Feed() }
     _modify { yield &feeds[kind, default: Feed()] }

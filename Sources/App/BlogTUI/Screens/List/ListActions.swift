@@ -1,6 +1,5 @@
 import BlogModel
 
-/// The actions of a list of posts.
 enum ListActions {
   static let motions = BoundAction.motions(
     in: .list,
@@ -89,7 +88,6 @@ enum ListActions {
   }
 }
 
-/// The actions of the search line.
 enum SearchActions {
   static let all: [BoundAction] = [
     BoundAction(.send, keys: ["Enter", "^S"], in: [.search], help: "keep the matches") {

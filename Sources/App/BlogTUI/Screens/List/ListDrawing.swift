@@ -106,7 +106,6 @@ extension Painter {
     screen.put(text, at: position, style: theme.dim, clip: frame.lowerRule)
   }
 
-  /// Paints the line in which a search is typed.
   mutating func paintSearchLine() {
     guard let search = session.search else { return }
     paintLine(
@@ -124,7 +123,6 @@ extension Painter {
 
 /// The tabs of the header, as detailed as the width allows.
 struct TabBar {
-  /// One tab.
   struct Tab {
     let kind: FeedKind
     let rect: Rect
@@ -186,7 +184,6 @@ struct TabBar {
     }
   }
 
-  /// The name of a list.
   private static func name(_ kind: FeedKind, in session: Session) -> SafeText {
     switch kind {
     case .recent: "Recent"

@@ -57,7 +57,6 @@ extension Session {
     size.width >= Self.splitWidth && size.height >= 10 && settings.word(.split) != "never"
   }
 
-  /// The rectangle of the list.
   var listRect: Rect {
     let content = Frame(size).content
     return isSplit ? content.with(width: content.width * 9 / 20) : content
@@ -250,7 +249,6 @@ extension Model {
     return effects
   }
 
-  /// Shows the posts with a tag.
   mutating func showTag(_ text: String) -> [Effect] {
     guard let tag = TextMarks.key(ofTag: text.trimmingBlanks) else {
       session.message = .failure("A tag is one word of letters and digits, such as #tea.")
@@ -296,7 +294,6 @@ extension Model {
     return session.tellPosition()
   }
 
-  /// Searches the list.
   mutating func searchPosts(for text: String) -> [Effect] {
     let effects = closeInspector()
     help = nil

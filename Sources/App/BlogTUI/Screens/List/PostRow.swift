@@ -40,7 +40,6 @@ struct PostRow: Equatable {
   let body: String
   let author: String
   let starCount: Int
-  /// Whether the user has starred it.
   let isStarred: Bool
   let isSelected: Bool
   /// When it was written, in the user's format.
@@ -55,7 +54,6 @@ struct PostRow: Equatable {
   let hasNews: Bool
   /// The number of lines.
   let height: Int
-  /// What has just arrived.
   var glow: Glow = []
 
   /// The parts of a row that can arrive.
@@ -91,7 +89,6 @@ struct PostRowColumns {
   let star: Rect
   let count: Rect
   let showsExcerpt: Bool
-  /// The line of the title.
   let line: Rect
 
   init(_ look: PostRowLook) {
@@ -149,7 +146,6 @@ struct PostRowPainter {
     columns = PostRowColumns(look)
   }
 
-  /// Draws a row.
   func screen(of row: PostRow) -> Screen {
     var screen = Screen(size: Size(width: look.width, height: row.height))
     if row.isSelected {
@@ -195,7 +191,6 @@ struct PostRowPainter {
     screen.put(text, in: columns.comments, style: style, aligned: .trailing)
   }
 
-  /// The style of a part.
   private func style(_ style: Style, of row: PostRow) -> Style {
     theme.style(style, isSelected: row.isSelected)
   }

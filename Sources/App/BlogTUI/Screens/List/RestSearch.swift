@@ -4,13 +4,10 @@ package import BlogModel
 package struct SearchRequest: Hashable, Sendable {
   /// The number that identifies the search in its reports.
   package let number: Int
-  /// The list to search.
   package let kind: FeedKind
-  /// The pattern to search for.
   package let pattern: SearchPattern
   /// The identifier of the user.
   package let me: String
-  /// What the user has read.
   package let readState: ReadState?
   /// What the account keeps for itself.
   package var lists = OwnLists()
@@ -40,13 +37,11 @@ struct RestSearch: Sendable {
   /// Whether it still searches: running → ended, or running → stopped.
   enum Phase: Equatable {
     case running
-    /// The user stopped it.
     case stopped
     /// It has found what there is, or all that it may find, or it failed.
     case ended(SearchProgress.End)
   }
 
-  /// The request that started it.
   let request: SearchRequest
   /// Whether all posts are loaded, so that only their comments are searched.
   let isOfComments: Bool
@@ -64,7 +59,6 @@ struct RestSearch: Sendable {
 struct RestSearches: Sendable {
   /// The search that belongs to the list and the search line, if it has begun.
   private var current: RestSearch?
-  /// The number of the last search.
   private var lastNumber = 0
   /// The number of the search that the blog is running; nil if it runs none.
   private var toldNumber: Int?
@@ -74,7 +68,6 @@ struct RestSearches: Sendable {
   /// The search of posts that are not loaded; a search of comments alone goes on unseen.
   var shown: RestSearch? { current.flatMap { $0.isOfComments ? nil : $0 } }
 
-  /// Whether a search has begun.
   var isEmpty: Bool { current == nil }
 
   /// The posts of a list that match only with their comments.
@@ -211,7 +204,6 @@ extension Painter {
     }
   }
 
-  /// The text of a list in which a search has found nothing.
   func nothingFoundText(_ search: Search) -> [SafeText] {
     let query = "\"" + SafeText(untrusted: search.field.text, limit: 40) + "\""
     let extent = session.feed.extent

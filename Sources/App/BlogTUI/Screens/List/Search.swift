@@ -2,7 +2,6 @@ package import BlogModel
 
 /// A search that filters the lists while posts come and go.
 package struct Search: Equatable, Sendable {
-  /// The search as typed.
   package internal(set) var field = TextField(limit: 200)
   /// Whether the search line is still being edited.
   package internal(set) var isEditing = true
@@ -19,7 +18,6 @@ package struct Search: Equatable, Sendable {
 /// `stars>5` (also `<`, `>=`, `<=`, `=`), `mine`, `starred` and `unread` test one property; `!`
 /// negates a part; a part in quotes is text. All parts must match.
 package struct SearchPattern: Hashable, Sendable {
-  /// One part of a search.
   private struct Term: Hashable, Sendable {
     let test: Test
     let isNegated: Bool
@@ -234,18 +232,15 @@ package struct PostFilter: Sendable {
   package let found: Set<PostID>
   /// The identifier of the user.
   package let me: String
-  /// What the user has read.
   package let readState: ReadState?
   /// The keys of the items with a pending deletion.
   package let hidden: Set<String>
   /// The identifiers of the people whose posts are not shown.
   package let muted: Set<String>
-  /// Whether the list is divided by days.
   package let dividesDays: Bool
   /// The space for the text of a post, where rows are only as high as needed; nil otherwise.
   package let textRoom: Size?
 
-  /// Whether every post passes.
   var passesAll: Bool { pattern == nil && hidden.isEmpty && muted.isEmpty }
 
   /// Whether the post is shown; see ``PostFilter``.

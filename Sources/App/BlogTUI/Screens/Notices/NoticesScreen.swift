@@ -46,10 +46,8 @@ extension Context {
 }
 
 extension Session {
-  /// Whether a notice is unread.
   func isUnread(_ entry: NoticeEntry) -> Bool { reading.marks.state?.isUnread(entry) == true }
 
-  /// The number of unread notices.
   package var unreadNotices: Int {
     reading.notices?.count(where: isUnread) ?? 0
   }
@@ -158,7 +156,6 @@ extension Model {
   }
 }
 
-/// The actions of the notices.
 enum NoticesActions {
   static let motions = BoundAction.motions(in: .notices) { model, motion in
     model.noticesScreen?.list.move(motion)

@@ -2,29 +2,22 @@ import BlogModel
 
 /// A page of text in front of the content: the table of keys, the messages, a report.
 package struct Page: Equatable, Sendable {
-  /// What the page shows.
   enum Content: Equatable, Sendable {
     /// The few keys that one needs in a context.
     case fewKeys(Context)
     /// All keys, starting with those of a context.
     case keys(Context)
-    /// Headings and paragraphs.
     case text([Paragraph])
-    /// Who is online, a paragraph for each.
     case people([Paragraph])
-    /// The tries of a transaction.
     case tries(TransactionTries)
   }
 
-  /// A heading or a paragraph.
   struct Paragraph: Equatable, Sendable {
     let text: SafeText
     var isHeading = false
   }
 
-  /// The heading of the page.
   package private(set) var title: SafeText
-  /// What the page shows.
   private(set) var content: Content
   /// The scroll position and the lines, which include headings.
   package internal(set) var scroll = ScrollView()
@@ -180,7 +173,6 @@ private struct Columns {
   private static let most = 3
 
   private let count: Int
-  /// The width of each column.
   let width: Int
 
   init(width: Int, narrowest: Int) {
@@ -255,7 +247,6 @@ extension Model {
     _modify { yield &stack[Page.self] }
   }
 
-  /// Shows a page.
   mutating func show(_ page: Page) {
     help = page
     relayout()
@@ -289,7 +280,6 @@ extension Model {
     stack[Page.self]?.showAllKeys(in: session)
   }
 
-  /// Whether the page shows only a few keys.
   var showsFewKeys: Bool {
     if case .fewKeys? = help?.content { true } else { false }
   }
@@ -306,7 +296,6 @@ extension Model {
   }
 }
 
-/// The actions of a page of text.
 enum PageActions {
   static let motions = BoundAction.motions(
     in: .help,
@@ -378,7 +367,6 @@ extension Painter {
     put(text, in: room, style: theme.dim, aligned: .trailing)
   }
 
-  /// Paints the search line of a page.
   mutating func paintSearch(of page: Page) {
     paintLine(
       page.field,

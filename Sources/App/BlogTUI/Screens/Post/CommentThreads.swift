@@ -8,7 +8,6 @@ import BlogModel
 /// It refers to the comments and does not copy them. As long as nobody has answered, their own
 /// order is the order, and it takes no memory.
 struct CommentThreads: Equatable {
-  /// A comment as displayed.
   struct Row: Equatable {
     let comment: Comment
     /// The number of comments above it in its thread; 0 for a comment on the post.
@@ -19,7 +18,6 @@ struct CommentThreads: Equatable {
     let isFolded: Bool
   }
 
-  /// Where a comment is displayed.
   private struct Place: Equatable {
     let index: Int32
     let depth: Int32
@@ -81,10 +79,8 @@ struct CommentThreads: Equatable {
     return places
   }
 
-  /// The visible comments.
   var comments: [Comment] { places?.map { all[Int($0.index)] } ?? all }
 
-  /// The visible comment at an index.
   func comment(at index: Int) -> Comment { all[places.map { Int($0[index].index) } ?? index] }
 
   /// The index of a visible comment; nil if it is not visible.

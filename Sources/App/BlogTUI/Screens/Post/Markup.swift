@@ -2,7 +2,6 @@ import BlogModel
 
 /// A line of safe text whose parts may look different.
 package struct MarkedLine: Hashable, Sendable {
-  /// How a part looks.
   package enum Look: Hashable, Sendable {
     case emphasis
     case strong
@@ -29,12 +28,10 @@ package struct MarkedLine: Hashable, Sendable {
     package let address: String?
   }
 
-  /// The text of the line.
   package let text: SafeText
   /// The parts that look different.
   package let parts: [Part]
 
-  /// Makes a line of plain text.
   package init(_ text: SafeText) {
     self.text = text
     parts = []

@@ -12,7 +12,6 @@ package struct OpenPost: Equatable, Sendable {
     case gone(Post?)
   }
 
-  /// The key of the post.
   package let id: PostID
   private var state = State.loading
   /// The comments, as far as they have arrived.
@@ -25,7 +24,6 @@ package struct OpenPost: Equatable, Sendable {
   private var awaited: String?
   /// The lines of the screen, and which are in view.
   private(set) var view = PostView()
-  /// The line in which a comment is written.
   package internal(set) var line: CommentLine
   /// What was unread when the post was opened.
   private(set) var unread = UnreadComments()
@@ -61,7 +59,6 @@ package struct OpenPost: Equatable, Sendable {
     }
   }
 
-  /// Whether the post was deleted.
   var isGone: Bool { if case .gone = state { true } else { false } }
 
   /// Whether the post and its comments have arrived, or it is known to be gone.
@@ -80,7 +77,6 @@ package struct OpenPost: Equatable, Sendable {
     return !line.field.isEmpty
   }
 
-  /// The index of the selected comment.
   package var selectedIndex: Int? { selection.flatMap { comments.rows.index(of: $0) } }
   package var selectedComment: Comment? { selectedIndex.map { comments.rows.comment(at: $0) } }
   /// The number of comments that begin below the last visible line.
@@ -304,7 +300,6 @@ package struct OpenComments: Equatable, Sendable {
   /// Whether there are comments before those that are here.
   var hasEarlier = false
 
-  /// Whether they have arrived.
   var areLoaded: Bool { all != nil }
   /// The number of comments, including folded ones; nil until they arrive.
   var count: Int? { areLoaded ? rows.all.count : nil }
@@ -392,9 +387,7 @@ struct PostView: Equatable, Sendable {
 
   /// The number of lines up to the last one for which there is room.
   var bottom: Int { top + capacity }
-  /// The indices of the lines in view.
   var visibleRange: Range<Int> { top..<min(layout.lineCount, bottom) }
-  /// The comments that begin in view.
   var commentsInView: Range<Int> { layout.firstComment(from: top)..<firstCommentBelow }
   /// The first comment that begins below the view.
   var firstCommentBelow: Int { layout.firstComment(from: bottom) }
@@ -449,7 +442,6 @@ struct PostView: Equatable, Sendable {
   }
 }
 
-/// The line in which a comment is written.
 package struct CommentLine: Equatable, Sendable {
   /// What becomes of the text.
   private enum Target: Equatable {
@@ -458,7 +450,6 @@ package struct CommentLine: Equatable, Sendable {
     case edit(of: Comment)
   }
 
-  /// The comment that is being written.
   package internal(set) var field: TextArea
   /// What completes the word at its cursor.
   var completer = Completer()

@@ -49,9 +49,7 @@ struct PostFrame: Hashable {
 /// Of each comment only the number of lines is kept; those in view are wrapped again when they are
 /// drawn, so that very many comments take little memory.
 package struct PostLayout: Equatable, Sendable {
-  /// One line of the screen.
   package enum Line: Equatable, Sendable {
-    /// A part of the title.
     case title(SafeText)
     /// The author of the post, the time, and its stars.
     case byline
@@ -59,7 +57,6 @@ package struct PostLayout: Equatable, Sendable {
     case body(MarkedLine)
     /// A line without text.
     case blank
-    /// The number of comments.
     case commentsHeading
     /// The line above the first unread comment.
     case unread
@@ -71,7 +68,6 @@ package struct PostLayout: Equatable, Sendable {
 
   /// The lines above the comments.
   private var head: [Line] = []
-  /// The comments.
   private(set) var rows = CommentThreads()
   /// The line at which each comment begins, with the line above it if it is the first unread one;
   /// and the end of the last, with the blank line below it.
@@ -90,11 +86,9 @@ package struct PostLayout: Equatable, Sendable {
     /// With the markup interpreted, drawn with the symbols that the terminal can show; code keeps
     /// its marks where colours do not set it off.
     case marked(CharacterRepertoire, keepsMarks: Bool)
-    /// As written.
     case raw
   }
 
-  /// The number of lines.
   var lineCount: Int { Int(starts[starts.count - 1]) }
   /// The number of lines, apart from a blank one at the end.
   var contentCount: Int { rows.isEmpty ? lineCount : lineCount - 1 }

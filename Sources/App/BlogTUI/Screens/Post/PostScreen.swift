@@ -100,7 +100,6 @@ extension Model {
     _modify { yield &stack[OpenPost.self] }
   }
 
-  /// The key of the open post.
   package var openPostID: PostID? { openPost?.id }
 }
 
@@ -324,7 +323,6 @@ extension Session {
   }
 }
 
-/// The actions of an open post.
 enum PostActions {
   static let motions = BoundAction.motions(
     in: .post,
@@ -397,7 +395,6 @@ enum PostActions {
   ]
 }
 
-/// The actions of the comment line.
 enum CommentActions {
   static let all: [BoundAction] = [
     BoundAction("new-line", keys: ["Alt-Enter", "^J"], in: [.comment], help: "a new line") {

@@ -4,7 +4,6 @@ package import BlogModel
 package enum Question: Hashable, Sendable {
   /// Whether to delete a post or comment.
   case delete(BlogAction)
-  /// Whether to keep the draft in the form.
   case keepDraft
   /// Whether to quit with unsent texts or unacknowledged writes.
   case quit
@@ -19,7 +18,6 @@ package enum Question: Hashable, Sendable {
   }
 }
 
-/// An answer to a question.
 package enum Answer: Hashable, Sendable {
   /// Nothing changes.
   case cancel
@@ -27,7 +25,6 @@ package enum Answer: Hashable, Sendable {
   case delete
   /// The draft is kept for later.
   case keep
-  /// The draft is discarded.
   case discard
   /// The program ends; unsent texts are saved to disk.
   case quit
@@ -66,7 +63,6 @@ struct QuestionScreen: AppScreen {
 }
 
 extension Model {
-  /// The open question.
   package internal(set) var question: Question? {
     get { stack[QuestionScreen.self]?.question }
     set {
@@ -88,7 +84,6 @@ extension Model {
     return give(chosen)
   }
 
-  /// Carries out the answer.
   mutating func give(_ answer: Answer) -> [Effect] {
     guard let asked = question else { return [] }
     question = nil
@@ -117,7 +112,6 @@ extension Model {
   }
 }
 
-/// The actions of a question.
 enum QuestionActions {
   static let all: [BoundAction] = [
     BoundAction(.send, keys: ["Enter"], in: [.confirm], help: "the answer in brackets") {

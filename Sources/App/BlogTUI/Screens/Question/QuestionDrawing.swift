@@ -36,7 +36,6 @@ extension Painter {
     }
   }
 
-  /// The answers on one line, and the columns of each.
   private struct AnswerLine {
     private(set) var text: SafeText
     private(set) var areas: [(answer: Answer, columns: Range<Int>)]

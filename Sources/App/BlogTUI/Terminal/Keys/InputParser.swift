@@ -26,7 +26,6 @@ package struct InputParser: Sendable {
   private enum State: Hashable {
     /// Between characters, or inside one.
     case ground
-    /// After an escape.
     case escape
     /// After CSI.
     case control
@@ -38,7 +37,6 @@ package struct InputParser: Sendable {
     case mouse
     /// In OSC, DCS, APC, SOS or PM.
     case string
-    /// After an escape in a string.
     case stringEscape
     /// In a paste, with that many bytes of its end mark.
     case paste(mark: Int)
@@ -387,7 +385,6 @@ struct PasteBuffer: Sendable {
   /// The largest number of scalars in one paste; any further ones are dropped.
   static let limit = 1 << 20
 
-  /// The text so far.
   private(set) var text = ""
   /// Whether it had bytes that no character can be made of.
   private(set) var hasUnreadable = false

@@ -6,17 +6,11 @@ package enum KeyEvent: Hashable, Sendable {
   case control(Character)
   /// The Alt (Meta) key with another key.
   indirect case alt(KeyEvent)
-  /// Arrow up.
   case up
-  /// Arrow down.
   case down
-  /// Arrow left.
   case left
-  /// Arrow right.
   case right
-  /// The control key with the left arrow.
   case controlLeft
-  /// The control key with the right arrow.
   case controlRight
   case home
   case end
@@ -28,11 +22,8 @@ package enum KeyEvent: Hashable, Sendable {
   /// Backspace, which removes the character before the cursor.
   case backspace
   case tab
-  /// Tab with the shift key.
   case backTab
-  /// Enter or Return.
   case enter
-  /// Escape alone.
   case escape
   /// A function key, counted from 1.
   case function(Int)
@@ -45,7 +36,6 @@ package enum KeyEvent: Hashable, Sendable {
 
 /// An action of the mouse over a cell.
 package struct MouseEvent: Hashable, Sendable, Codable {
-  /// The action of the mouse.
   package enum Kind: Hashable, Sendable, Codable {
     /// The left button went down.
     case press
@@ -57,7 +47,6 @@ package struct MouseEvent: Hashable, Sendable, Codable {
     case wheelDown
   }
 
-  /// The action of the mouse.
   package let kind: Kind
   /// The cell under the pointer.
   package let position: Position

@@ -34,9 +34,7 @@ package struct Rect: Hashable, Sendable {
   /// A rectangle without any cells.
   package static let zero = Rect(row: 0, column: 0, width: 0, height: 0)
 
-  /// The first row.
   package let row: Int
-  /// The first column.
   package let column: Int
   /// The number of columns, never negative.
   package let width: Int
@@ -58,9 +56,7 @@ package struct Rect: Hashable, Sendable {
 
   /// The row below the last one.
   package var endRow: Int { row + height }
-  /// The column after the last one.
   package var endColumn: Int { column + width }
-  /// The width and the height.
   package var size: Size { Size(width: width, height: height) }
   /// Whether the rectangle has no cells.
   package var isEmpty: Bool { width == 0 || height == 0 }

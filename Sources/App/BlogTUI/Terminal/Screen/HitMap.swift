@@ -4,7 +4,6 @@
 package struct HitMap<Target: Sendable>: Sendable {
   /// The part under a cell.
   package struct Hit: Sendable {
-    /// The part.
     package let target: Target
     /// The position of the cell, counted from the top left of the part.
     package let offset: Position

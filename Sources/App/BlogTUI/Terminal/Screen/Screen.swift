@@ -68,7 +68,6 @@ package struct Screen: Hashable, Sendable {
   package let size: Size
   /// Where the cursor is shown; nil hides it.
   package var cursor: Position?
-  /// All cells, row after row.
   private(set) var cells: [Cell]
   /// The addresses that cells link to; the link numbers in styles count from 1.
   private(set) var addresses: [String] = []
@@ -320,11 +319,9 @@ extension Screen {
 
 /// A run of adjacent cells of one row that have to be drawn again.
 package struct ScreenChange: Hashable, Sendable {
-  /// The row of the cells.
   package let row: Int
   /// The column of the first cell, which is never the right half of a wide cluster.
   package let column: Int
-  /// The new cells.
   package let cells: [Cell]
 }
 

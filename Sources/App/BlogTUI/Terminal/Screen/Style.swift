@@ -71,10 +71,8 @@ extension Color {
 package struct Style: Hashable, Sendable {
   /// The attributes that a cell can have in addition to its colours.
   package struct Attributes: OptionSet, Hashable, Sendable, Codable {
-    /// The bits of the set.
     package let rawValue: UInt8
 
-    /// Makes a set from its bits.
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
     /// Bold or bright letters.

@@ -33,9 +33,7 @@ package struct GlyphSet: Hashable, Sendable {
   package let bullet: SafeText
   /// The end of truncated text.
   package let ellipsis: SafeText
-  /// An arrow to the left.
   package let left: SafeText
-  /// An arrow to the right.
   package let right: SafeText
   /// The mark before the selected row.
   package let selection: SafeText

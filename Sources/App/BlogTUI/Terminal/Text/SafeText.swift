@@ -67,7 +67,6 @@ package struct SafeText: Hashable, Sendable {
     self.init(untrusted: String(number))
   }
 
-  /// Makes a repetition of a cluster.
   package init(repeating cluster: Cluster, count: Int) {
     self.init(clusters: Array(repeating: cluster, count: max(0, count)), lineBreaks: [])
   }
@@ -163,11 +162,8 @@ extension Sequence where Element == SafeText {
 
 /// How text is aligned in a field.
 package enum Alignment: Hashable, Sendable {
-  /// At the left.
   case leading
-  /// In the middle.
   case center
-  /// At the right.
   case trailing
 }
 

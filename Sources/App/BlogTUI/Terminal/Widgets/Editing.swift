@@ -94,7 +94,6 @@ enum EditStep: Hashable, Sendable {
   case letter
   /// Something that ends a word was typed.
   case separator
-  /// One character was removed.
   case removal
   /// Anything else, which is always a step of its own.
   case whole
@@ -162,7 +161,6 @@ enum EditorText {
     return text
   }
 
-  /// The start of the word before the index.
   static func wordStart(before index: Int, in characters: [Character]) -> Int {
     var start = index
     while start > 0 && !isWord(characters[start - 1]) { start -= 1 }
@@ -170,7 +168,6 @@ enum EditorText {
     return start
   }
 
-  /// The end of the word after the index.
   static func wordEnd(after index: Int, in characters: [Character]) -> Int {
     var end = index
     while end < characters.count && !isWord(characters[end]) { end += 1 }
@@ -202,7 +199,6 @@ struct UndoHistory<State: Hashable & Sendable>: Hashable, Sendable {
   private var future: [State] = []
   private var latest: EditStep?
 
-  /// Records the state before a step.
   mutating func record(_ state: State, as kind: EditStep) {
     defer { latest = kind }
     future = []

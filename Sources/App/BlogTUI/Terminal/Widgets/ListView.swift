@@ -39,7 +39,6 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
     update(ids: ids)
   }
 
-  /// The index of the selected row.
   package var selectedIndex: Int? { ids.isEmpty ? nil : selected }
   /// The indices of the rows in view; with individual row heights, the last row may be cut off.
   ///
@@ -236,9 +235,7 @@ extension ListView {
     return .moved
   }
 
-  /// A row in view.
   package struct Row {
-    /// The identifier of the row.
     package let id: ID
     package let isSelected: Bool
     /// The part of its rectangle that is in view.

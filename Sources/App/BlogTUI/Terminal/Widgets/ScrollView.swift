@@ -1,16 +1,10 @@
 /// A movement through something longer than the screen.
 package enum Motion: CaseIterable, Hashable, Sendable {
-  /// One row down.
   case down
-  /// One row up.
   case up
-  /// Half a screenful down.
   case halfPageDown
-  /// Half a screenful up.
   case halfPageUp
-  /// One screenful down.
   case pageDown
-  /// One screenful up.
   case pageUp
   /// To the first row.
   case top
@@ -61,7 +55,6 @@ package struct ScrollView: Hashable, Sendable {
   /// The number of lines that fit in view.
   package private(set) var capacity = 1
 
-  /// The indices of the lines in view.
   package var visibleRange: Range<Int> { top..<min(lines.count, top + capacity) }
 
   /// Replaces the lines; the number of lines above the view stays the same if possible.
@@ -70,7 +63,6 @@ package struct ScrollView: Hashable, Sendable {
     scroll(to: top)
   }
 
-  /// Sets the size of the view.
   package mutating func resize(to size: Size) {
     capacity = max(1, size.height)
     scroll(to: top)

@@ -45,7 +45,6 @@ package struct TextArea: Hashable, Sendable {
 
   /// The text that the user has typed so far.
   package var text: String { lines.map { String($0) }.joined(separator: "\n") }
-  /// Whether the text is empty.
   package var isEmpty: Bool { count == 0 }
 
   /// Replaces the text and puts the cursor at its end.

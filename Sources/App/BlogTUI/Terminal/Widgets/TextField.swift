@@ -29,7 +29,6 @@ package struct TextField: Hashable, Sendable {
 
   /// The text that the user has typed so far.
   package var text: String { String(characters) }
-  /// Whether the text is empty.
   package var isEmpty: Bool { characters.isEmpty }
 
   /// Replaces the text and puts the cursor at its end.

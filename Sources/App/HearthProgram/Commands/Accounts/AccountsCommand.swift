@@ -91,7 +91,6 @@ struct ProfileCommand: ParsableCommand {
 }
 
 extension ProfileCommand {
-  /// Adds a profile.
   struct Add: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a profile.")
 
@@ -149,7 +148,6 @@ extension ProfileCommand {
     }
   }
 
-  /// Prints a profile.
   struct ShowOne: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "show",
@@ -171,7 +169,6 @@ extension ProfileCommand {
     }
   }
 
-  /// Removes a profile.
   struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "remove",

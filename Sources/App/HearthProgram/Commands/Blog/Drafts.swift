@@ -18,7 +18,6 @@ struct DraftsCommand: ParsableCommand {
 }
 
 extension DraftsCommand {
-  /// Lists the drafts.
   struct ListAll: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
@@ -37,7 +36,6 @@ extension DraftsCommand {
     }
   }
 
-  /// Prints a draft.
   struct ShowOne: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "show",
@@ -64,7 +62,6 @@ extension DraftsCommand {
     }
   }
 
-  /// Deletes a draft.
   struct Remove: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "delete",

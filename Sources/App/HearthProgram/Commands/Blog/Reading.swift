@@ -34,7 +34,6 @@ struct List: BlogCommand {
 }
 
 extension BlogSession {
-  /// Prints a line for each post.
   fileprivate func print(_ posts: [Post]) {
     let now = database.serverTime
     var names = NameBook()
@@ -51,7 +50,6 @@ extension BlogSession {
   }
 }
 
-/// Searches all posts and their comments.
 struct SearchPosts: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "search",

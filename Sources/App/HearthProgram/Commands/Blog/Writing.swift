@@ -4,7 +4,6 @@ import Foundation
 import RealtimeCore
 import RealtimeDatabase
 
-/// Writes a post.
 struct WritePost: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "post",
@@ -27,7 +26,6 @@ struct WritePost: BlogCommand {
   }
 }
 
-/// Writes a comment.
 struct WriteComment: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "comment",
@@ -57,7 +55,6 @@ struct WriteComment: BlogCommand {
   }
 }
 
-/// Stars a post.
 struct Star: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "star",
@@ -206,7 +203,6 @@ struct Unread: BlogCommand {
 
 /// A command that does one thing to the blog, and prints nothing.
 protocol ActionCommand: BlogCommand {
-  /// What it does.
   var action: BlogAction { get }
 }
 
@@ -216,7 +212,6 @@ extension ActionCommand {
   }
 }
 
-/// Follows a person.
 struct Follow: ActionCommand {
   static let configuration = CommandConfiguration(
     commandName: "follow",
@@ -246,7 +241,6 @@ struct Unfollow: ActionCommand {
   var action: BlogAction { .follow(uid: uid, false) }
 }
 
-/// Mutes a person.
 struct Mute: ActionCommand {
   static let configuration = CommandConfiguration(
     commandName: "mute",
@@ -276,7 +270,6 @@ struct Unmute: ActionCommand {
   var action: BlogAction { .mute(uid: uid, false) }
 }
 
-/// Blocks a person.
 struct Block: ActionCommand {
   static let configuration = CommandConfiguration(
     commandName: "block",

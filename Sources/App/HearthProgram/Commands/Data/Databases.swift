@@ -36,7 +36,6 @@ struct Databases: ParsableCommand {
 }
 
 extension Databases {
-  /// Prints the names of the databases.
   struct ListNames: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
@@ -53,7 +52,6 @@ extension Databases {
     }
   }
 
-  /// Creates an empty database.
   struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "create",
@@ -108,7 +106,6 @@ extension Databases {
     return (stores, shared)
   }
 
-  /// Deletes a database.
   struct Delete: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "delete",
@@ -139,7 +136,6 @@ extension Databases {
     }
   }
 
-  /// Renames a database.
   struct Rename: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "rename",

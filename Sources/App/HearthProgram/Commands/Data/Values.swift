@@ -88,7 +88,6 @@ struct Watch: BlogCommand {
   }
 }
 
-/// An event to be printed.
 private struct WatchEvent: Sendable {
   let type: DataEventType
   let snapshot: DataSnapshot

@@ -6,7 +6,6 @@ import RealtimeCore
 import RealtimeDatabase
 import RealtimeServer
 
-/// Runs a server.
 struct Serve: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",

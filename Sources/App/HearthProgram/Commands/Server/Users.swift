@@ -37,7 +37,6 @@ struct Users: AsyncParsableCommand {
 }
 
 extension Users {
-  /// Prints the accounts.
   struct ListAccounts: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
@@ -147,7 +146,6 @@ extension Users {
     options.confirm(try await door.account(id.string ?? user), what: what)
   }
 
-  /// Removes an account.
   struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "delete",

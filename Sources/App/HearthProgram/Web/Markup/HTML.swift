@@ -6,7 +6,6 @@ internal import RealtimeCore
 /// escaped, and stripped of characters that neither format allows or that would reorder the lines
 /// around it.
 struct HTML: Sendable {
-  /// The text written so far.
   private(set) var text = ""
 
   /// Appends markup that is written in the source code.

@@ -21,7 +21,6 @@ struct MarkedText {
   /// Whether a line has been written in the group.
   private var hasLine = false
 
-  /// The text as HTML.
   static func html(_ text: String) -> HTML {
     var marked = MarkedText()
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)

@@ -27,9 +27,7 @@ package struct BlogPages: PageSource {
     site = try Site(title: title, address: address)
   }
 
-  /// The error for a text that is not the address of a blog.
   package struct AddressError: Error, CustomStringConvertible {
-    /// What is wrong.
     package let description: String
   }
 
@@ -154,9 +152,7 @@ private enum Route {
   }
 }
 
-/// A page of a list of posts.
 struct PostList: Sendable {
-  /// The kind of list.
   enum Kind: Sendable, Equatable {
     case recent
     case top
@@ -186,9 +182,7 @@ struct PostList: Sendable {
 
   let kind: Kind
   var posts: [PostEntry]
-  /// Whether there are more posts after these.
   let hasMore: Bool
-  /// Whether the list begins with these posts.
   let isFirst: Bool
 
   init(_ kind: Kind, from node: Node, length: Int, isFirst: Bool) {
@@ -214,7 +208,6 @@ struct PostList: Sendable {
 }
 
 extension PostList.Kind {
-  /// The read for a page of the list.
   func read(before: PostList.Position?, limit: Int) -> PageRead {
     let path =
       switch self {
@@ -239,7 +232,6 @@ extension Node {
 }
 
 extension Path {
-  /// The path of the comments on a post.
   fileprivate static func comments(on post: ChildKey) -> Path { Path(["post-comments", post]) }
 }
 

@@ -48,7 +48,6 @@ struct PageTime {
   private let day: CalendarDay
   private let second: Int64
 
-  /// Makes the time from milliseconds since 1970.
   init(_ milliseconds: Int64) {
     let seconds = milliseconds / 1_000
     day = CalendarDay(number: seconds / 86_400)

@@ -20,7 +20,6 @@ struct Layout {
 
   // MARK: Pages
 
-  /// A page of a list.
   func page(of list: PostList) -> Page {
     var main = HTML()
     var title = site.title

@@ -27,7 +27,6 @@ extension Page {
   /// The address of the style sheet; it changes with the style sheet's content.
   static let styleAddress = "/blog/style.css?v=\(version(of: styleText))"
 
-  /// The style sheet.
   static var style: Page {
     Page(
       contentType: "text/css; charset=utf-8",
@@ -37,7 +36,6 @@ extension Page {
     )
   }
 
-  /// The icon.
   static var icon: Page {
     var svg = HTML()
     svg.tag("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 24 24\" fill=\"#c4501b\">")
