@@ -7,8 +7,6 @@ import RealtimeServer
 /// callgrind; the preparation does not count.
 final class InstructionArea {
   private let work: () throws -> Void
-
-  /// The names of all areas.
   static let names = ["parser", "tree", "rules", "put", "store"]
 
   /// Prepares the work of an area; nil when there is none of this name.

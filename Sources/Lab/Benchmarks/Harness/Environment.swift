@@ -109,7 +109,6 @@ enum ProcessorTime {
     return text.split(separator: " ").dropFirst(13).prefix(2).reduce(0) { $0 + (Int($1) ?? 0) }
   }
 
-  /// The duration of system ticks.
   static func duration(ofTicks ticks: Int) -> Duration {
     .seconds(ticks) / sysconf(Int32(_SC_CLK_TCK))
   }

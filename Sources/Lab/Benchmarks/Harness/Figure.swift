@@ -1,6 +1,5 @@
 /// A measured amount with its unit.
 struct Figure: Comparable {
-  /// The unit of an amount.
   enum Unit {
     /// Nanoseconds per operation.
     case time

@@ -19,7 +19,6 @@ enum SamplePosts {
     """
   }
 
-  /// A post as data.
   static func node(_ number: Int) throws -> Node {
     try Node(json: JSONParser.parse(json(number)))
   }

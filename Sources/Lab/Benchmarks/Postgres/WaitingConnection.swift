@@ -17,7 +17,6 @@ final class WaitingConnection {
   private var received: [UInt8] = []
   private var chunk = [UInt8](repeating: 0, count: 16 * 1_024)
 
-  /// Connects to a local port.
   convenience init(port: Int) throws {
     let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
     try self.init(to: LoadTarget(address: address, dialect: .webSocket))
@@ -39,7 +38,6 @@ final class WaitingConnection {
     guard sent == bytes.readableBytes else { throw LoadError("the server closed a connection") }
   }
 
-  /// Sends a request and waits for the response.
   func request(_ method: String, at target: String, body: String = "") throws -> Response {
     try send(
       ByteBuffer(

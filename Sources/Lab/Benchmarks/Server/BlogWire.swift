@@ -156,7 +156,6 @@ enum RedisWire {
     return transaction
   }
 
-  /// Subscribes to what is published.
   static func subscribe(to number: Int) -> ByteBuffer {
     command(["SUBSCRIBE", "posts/\(SamplePosts.key(number))"])
   }

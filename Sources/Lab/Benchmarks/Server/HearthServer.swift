@@ -83,7 +83,6 @@ final class HearthServer {
     try fill()
   }
 
-  /// The memory of the process in bytes.
   var memory: Int { ResidentMemory.bytes(of: "\(process.id)") }
 
   func target(_ transport: LoadTransport) throws -> LoadTarget { try process.target(transport) }

@@ -149,7 +149,6 @@ struct LoadTarget: Sendable {
 enum Dialect {
   /// Text frames of the database's own protocol.
   case webSocket
-  /// The protocol of Redis.
   case redis
   /// The JSON gateway of etcd: responses of HTTP, and the chunks of one that goes on.
   case etcd

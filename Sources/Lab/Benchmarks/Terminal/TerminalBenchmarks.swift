@@ -195,7 +195,6 @@ extension TerminalBenchmarks {
     return (home, program)
   }
 
-  /// A program that echoes what is typed.
   private func echo() throws -> TerminalProgram {
     let command = "stty raw -echo && echo ready && exec cat"
     let program = try TerminalProgram("/bin/sh", arguments: ["-c", command], environment: [:])

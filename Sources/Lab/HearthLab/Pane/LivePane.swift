@@ -10,7 +10,6 @@ package struct LivePane {
     let text: SafeText
     let role: Theme.Role
 
-    /// Makes a phrase of any text.
     package init(_ text: String, _ role: Theme.Role) {
       self.init(SafeText(untrusted: text), role)
     }
@@ -64,7 +63,6 @@ package struct LivePane {
     /// A character for each value of a track, the latest last; blanks where there was nothing.
     let marks: [Character]
 
-    /// Makes a band.
     package init(_ name: String, _ marks: [Character]) {
       self.name = SafeText(untrusted: name)
       self.marks = marks
@@ -83,7 +81,6 @@ package struct LivePane {
     let name: SafeText
     let lights: [(name: String, light: Light)]
 
-    /// Makes a group of lights.
     package init(_ name: SafeText, _ lights: [(name: String, light: Light)]) {
       self.name = name
       self.lights = lights
@@ -95,7 +92,6 @@ package struct LivePane {
     let name: SafeText
     let value: Phrase
 
-    /// Makes a fact.
     package init(_ name: SafeText, _ value: String, _ role: Theme.Role = .text) {
       self.name = name
       self.value = Phrase(value, role)
@@ -117,10 +113,8 @@ package struct LivePane {
   /// The keys, on the last row.
   package var hint: SafeText = ""
 
-  /// Makes an empty pane.
   package init() {}
 
-  /// Draws the pane.
   package func screen(size: Size, glyphs: GlyphSet) -> Screen {
     var canvas = PaneCanvas(size: size, glyphs: glyphs)
     for phrase in heading.flatMap(canvas.wrapped) { canvas.line([phrase]) }

@@ -29,7 +29,6 @@ package final class PostgresServer: Sendable {
 
   /// The port of 127.0.0.1 that the server listens on.
   package let port: Int
-  /// The directory with all files of the server.
   package let directory: String
   /// Written to and closed to stop the server; negative while it is not running.
   private let control = NIOLockedValueBox<Int32>(-1)

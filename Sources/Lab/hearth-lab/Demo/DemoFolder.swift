@@ -119,7 +119,6 @@ enum DemoBeat {
 struct DemoProcesses {
   /// The processes that serve the database.
   private var servers: [pid_t] = []
-  /// All other processes.
   private var others: [pid_t] = []
 
   /// Finds the processes with the demonstration's directory in their arguments or environment.

@@ -191,7 +191,6 @@ enum DemoScene: CaseIterable, Hashable, Sendable {
   case cable
   /// A write is refused by a rule.
   case refusal
-  /// The server is killed.
   case kill
 
   var title: String {

@@ -11,7 +11,6 @@ struct DemoStage {
   /// The name of a person who connects to the port and is not signed in.
   static let stranger = "mallory"
 
-  /// The wishes given by the options.
   struct Wishes {
     /// The number of terminals, including the user's own.
     var terminals: Int

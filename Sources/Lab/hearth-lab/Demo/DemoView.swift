@@ -143,7 +143,6 @@ struct DemoFigures: Sendable {
   var scene: DemoScene?
   /// What to watch for in it.
   var sentence = ""
-  /// The outcomes of the scenes so far.
   var outcomes: [Outcome] = []
   /// The scene that comes next, if the speaker says when.
   var upcoming: DemoScene?
@@ -188,7 +187,6 @@ struct DemoResult: Codable, Sendable {
   let violations: [String]
   let outcomes: [DemoFigures.Outcome]
 
-  /// A summary in one line.
   var summary: String {
     [
       ProgressLine.count(Int(operations), "write"),

@@ -366,7 +366,6 @@ final class VirtualTerminals: DemoTerminals {
     state.withLockedValue { $0.screens[id] = text }
   }
 
-  /// The key with this name in tmux.
   private static func key(_ name: String) -> KeyEvent? {
     if name.hasPrefix("C-"), name.count == 3 { return name.last.map { .control($0) } }
     return KeyEvent(description: name)
@@ -392,6 +391,5 @@ struct DemoTiles {
     }
   }
 
-  /// The areas inside the frames.
   var insides: [Rect] { frames.map { $0.inset(rows: 1, columns: 1) } }
 }

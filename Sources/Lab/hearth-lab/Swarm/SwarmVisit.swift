@@ -7,7 +7,6 @@ import NIOConcurrencyHelpers
 ///
 /// It brings accounts, if it needs any, and leaves nothing behind.
 actor SwarmVisit {
-  /// How a visit ends.
   enum Ending {
     /// Everything held, so nothing needs to be examined.
     case clean

@@ -1,4 +1,3 @@
-/// The result of a check.
 package struct CheckReport: Sendable {
   /// One line of the report, for one promise or several.
   package struct Line: Sendable {
@@ -27,7 +26,6 @@ package struct CheckReport: Sendable {
     }
   }
 
-  /// The outcome of a check.
   enum Verdict: Hashable, Sendable {
     /// Enough was done, and everything held.
     case held
@@ -37,7 +35,6 @@ package struct CheckReport: Sendable {
     case tooLittle([String])
   }
 
-  /// The lines of all promises.
   let lines: [Line]
   let activity: Activity
   let verdict: Verdict

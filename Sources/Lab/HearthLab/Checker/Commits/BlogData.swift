@@ -41,7 +41,6 @@ extension Node {
   }
 }
 
-/// The keys of a comment.
 struct CommentKey: Hashable, Sendable {
   let post: String
   let comment: String

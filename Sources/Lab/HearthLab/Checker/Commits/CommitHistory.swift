@@ -3,7 +3,6 @@ import RealtimeServer
 
 /// What an observer saw of the database, independently of the clients.
 struct CommitHistory: Sendable {
-  /// One observation.
   enum Entry: Sendable {
     /// The next commit, and when the observer read it: at the time of the commit or later.
     case commit(Commit, seen: Moment)
@@ -42,7 +41,6 @@ struct CommitHistory: Sendable {
 
 /// Replays all commits in order.
 struct Replay: Sequence, IteratorProtocol {
-  /// What the replay yields.
   enum Event {
     case step(Step)
     case crash(Standstill)
@@ -154,7 +152,6 @@ struct Step: Sendable {
 
 /// What is stored while no server writes: after a crash, or at the end.
 struct Standstill: Sendable {
-  /// All data.
   let root: Node
   /// The time without writes.
   let period: Period
@@ -164,7 +161,6 @@ struct Standstill: Sendable {
 
 /// The posts, copies and comments that a commit may have changed.
 struct TouchedPaths: Sendable {
-  /// A copy of a post.
   struct Copy: Hashable, Sendable {
     let owner: ChildKey
     let post: ChildKey

@@ -6,7 +6,6 @@ import RealtimeCore
 /// following one. A later one is allowed only with an excuse: the client was offline, a fault was
 /// injected, or one of its own writes hid the change.
 struct DeliveryTracker {
-  /// The judgement on a change.
   enum Judgement {
     /// The client was told of the next change, in order and in time.
     case right
@@ -43,9 +42,7 @@ struct DeliveryTracker {
   private let versions: PathVersions
   private let bound: Duration
   private let disturbances: Disturbances
-  /// The judgements so far.
   private(set) var judgements: [Judgement] = []
-
   private var views: [String: View] = [:]
   private var pathStates: [Key: PathState] = [:]
   /// How many of the client's own operations are under way on each path.

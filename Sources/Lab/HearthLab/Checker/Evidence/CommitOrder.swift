@@ -2,7 +2,6 @@ import RealtimeCore
 
 /// Finds operations among the commits by what they wrote.
 struct CommitOrder: Sendable {
-  /// An operation with the revision of its commit.
   typealias Placed = (operation: ClientOperation, revision: Int64)
 
   private struct Transition {

@@ -37,7 +37,6 @@ struct Evidence: Sendable {
   let options: CheckOptions
   /// What must be in the database according to the histories.
   let model: Model
-  /// What clients have read.
   let reads: [AnsweredRead]
   /// All states of each post.
   private(set) var posts: PostVersions
@@ -79,7 +78,6 @@ struct Findings: Sendable {
   private(set) var checked = 0
   /// How often the promise did not hold.
   private(set) var violationCount = 0
-  /// The first violations.
   private(set) var violations: [Violation] = []
 
   /// Counts a check, and records a violation when it does not hold.
@@ -98,7 +96,6 @@ struct Findings: Sendable {
     )
   }
 
-  /// Counts checks that held.
   mutating func held(_ count: Int = 1) { checked += count }
 }
 
@@ -148,7 +145,6 @@ package enum Promise: String, Sendable, CaseIterable {
   case g13 = "G13"
 }
 
-/// Wording for reports.
 enum Words {
   /// A number with its noun, such as "1 fault" or "2 faults"; irregular plurals are passed in.
   static func count(

@@ -2,7 +2,6 @@ import RealtimeCore
 
 /// All states of each post, each comment and some other paths, in the order of the commits.
 struct PathVersions: Sendable {
-  /// A path after a commit.
   struct Version: Sendable {
     let revision: Int64
     /// When the observer read the commit, which was made then or earlier.
@@ -104,13 +103,11 @@ struct PathVersions: Sendable {
 }
 
 extension Path {
-  /// Whether it is the path of a post or of a comment.
   fileprivate var isOfPostOrComment: Bool {
     first == .posts && count == 2 || first == .postComments && count == 3
   }
 }
 
-/// A read that was answered.
 struct AnsweredRead: Sendable {
   let operation: ClientOperation
   let path: Path

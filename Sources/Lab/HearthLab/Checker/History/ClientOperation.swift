@@ -55,11 +55,8 @@ enum Intent: Hashable, Sendable {
   case editPost(post: String, title: String, body: String)
   /// Deletes the user's own post with its copy and its comments.
   case deletePost(post: String)
-  /// Comments on a post.
   case comment(post: String, comment: String, text: String)
-  /// Deletes the user's own comment.
   case deleteComment(post: String, comment: String)
-  /// Stars a post.
   case star(post: String)
   /// Removes the user's star.
   case unstar(post: String)

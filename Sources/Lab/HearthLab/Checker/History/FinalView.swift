@@ -43,7 +43,6 @@ struct CapturedScreen: Hashable, Sendable {
     var stars: Int
   }
 
-  /// The name of the terminal.
   var terminal: String
   /// Terminals of one group show the same content, so their rows and lines must be equal.
   var group: String

@@ -16,7 +16,6 @@ enum HistoryEvent: Hashable, Sendable {
   case connection(isUp: Bool)
   /// The content of a view at the end, when everything was quiet.
   case finalView(FinalView)
-  /// The content of a screen.
   case screen(CapturedScreen)
   /// A fault begins or ends; the target is a client, the server or a connection.
   case fault(name: String, target: String, isOver: Bool)
@@ -33,13 +32,9 @@ enum HistoryEvent: Hashable, Sendable {
   /// The process has ended properly; a killed process does not write this.
   case ended
 
-  /// A change in the server's state.
   enum ServerChange: String, Sendable {
-    /// It answers.
     case up
-    /// The driver has killed it.
     case killed
-    /// It has ended on its own.
     case died
   }
 

@@ -5,7 +5,6 @@ import RealtimeCore
 package struct HistoryHeader: Hashable, Sendable {
   /// The kind of writer.
   enum Role: String, Sendable {
-    /// A client.
     case client
     /// The process that starts the others, causes the faults and takes the samples.
     case driver

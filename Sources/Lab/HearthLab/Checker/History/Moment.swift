@@ -5,9 +5,7 @@ struct Moment: Hashable, Comparable, Sendable {
   /// Microseconds since the machine was started.
   let microseconds: Int64
 
-  /// Before every moment of a run.
   static let distantPast = Moment(microseconds: .min / 4)
-  /// After every moment of a run.
   static let distantFuture = Moment(microseconds: .max / 4)
 
   /// The current time, by `CLOCK_MONOTONIC`.

@@ -2,7 +2,6 @@ import RealtimeCore
 
 /// What a listener of a client was told, and so what its screen showed from then on.
 struct Showing: Hashable, Sendable {
-  /// What is shown.
   enum Content: Hashable, Sendable {
     /// A post, with its star count, the number of its stars, and whether the user's own star is
     /// among them.
@@ -19,7 +18,6 @@ struct Showing: Hashable, Sendable {
   var view: String
   /// The number of the event within the view, from 1 in each process.
   var order: Int
-  /// What is shown.
   var content: Content
 
   /// The name of the event in a report.
@@ -78,7 +76,6 @@ extension Showing {
 
 /// What a listener of a client was told about a path, event by event, before a screen shows it.
 struct Telling: Hashable, Sendable {
-  /// What it was told.
   enum Content: Hashable, Sendable {
     /// The path has this data from then on.
     ///
@@ -98,7 +95,6 @@ struct Telling: Hashable, Sendable {
   var view: String
   /// The path, such as "/posts/KEY", or that of the view if the event is about the whole view.
   var path: String
-  /// What it was told.
   var content: Content
 
   var members: [JSONMember] {

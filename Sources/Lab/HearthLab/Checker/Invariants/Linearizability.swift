@@ -81,7 +81,6 @@ struct BlackBoxOrder: Invariant {
 /// call that may come next, and does not try the same set of calls with the same result twice. It
 /// is meant for short histories with few concurrent calls, and gives up on others.
 struct LinearizabilitySearch: Sendable {
-  /// The result of a search.
   enum Result: Hashable, Sendable {
     /// Such an order exists.
     case linearizable

@@ -5,7 +5,6 @@ import RealtimeTransport
 
 /// Reads as a user at each of several servers, past the client library and the load balancer.
 struct SwarmReader: Sendable {
-  /// A way to read at a server.
   struct Way: Sendable {
     /// The name of the server, and of the way, in histories.
     let name: String

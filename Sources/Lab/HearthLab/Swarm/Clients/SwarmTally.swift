@@ -40,7 +40,6 @@ package struct SwarmTally: Codable, Sendable {
     }
   }
 
-  /// Adds another tally to this one.
   package mutating func add(_ other: SwarmTally) {
     for index in reached.indices { reached[index] += other.reached[index] }
     begun += other.begun

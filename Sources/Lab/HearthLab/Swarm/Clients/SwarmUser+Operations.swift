@@ -4,7 +4,6 @@ import Foundation
 import RealtimeCore
 import RealtimeDatabase
 
-/// What a user of a swarm does.
 extension SwarmUser {
   /// Waits until the next planned operation is due, however long the last one takes.
   func scheduleNext() {

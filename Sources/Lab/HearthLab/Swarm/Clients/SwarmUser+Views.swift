@@ -3,7 +3,6 @@ import Dispatch
 import RealtimeCore
 import RealtimeDatabase
 
-/// What a user of a swarm sees.
 extension SwarmUser {
   private static let recentName = "recent"
   private static let topName = "top"
@@ -27,7 +26,6 @@ extension SwarmUser {
     )
   }
 
-  /// The name of the view of a post's comments.
   static func commentsName(_ post: PostID) -> String { "comments/\(post)" }
 
   private func commentsView(_ post: PostID) -> SwarmView {

@@ -4,7 +4,6 @@ package import RealtimeTransport
 
 /// An existing database, and how to reach it.
 package struct SwarmDatabase: Sendable {
-  /// The URL as given.
   package let url: String
   /// The server and the database that the URL names.
   package let target: ConnectionTarget
@@ -34,10 +33,8 @@ package struct SwarmDatabase: Sendable {
     if case .unix = target.endpoint { true } else { false }
   }
 
-  /// Whether it is a database of the hosted service.
   package var isHosted: Bool { IdentityService(of: target) == .hosted }
 
-  /// An administrator's client.
   package var admin: AdminClient {
     AdminClient(target, key: administratorKey, trust: trust)
   }

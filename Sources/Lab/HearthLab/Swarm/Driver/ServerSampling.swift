@@ -10,7 +10,6 @@ struct ServerSampling: Sendable {
   private static let interval = Duration.milliseconds(50)
   /// The number of responses in a sample.
   private static let answers = 10
-  /// The path of the server's metrics.
   private static let metrics = "/.info/metrics"
 
   /// Measures until the task is cancelled.

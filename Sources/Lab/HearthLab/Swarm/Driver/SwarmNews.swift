@@ -8,13 +8,10 @@ package enum SwarmNews: Sendable {
   case acknowledged(Latencies)
   /// A fault begins, or is reverted.
   case fault(FaultKind, isOver: Bool)
-  /// The state of each server of the swarm's own.
   case servers([ServerState])
-  /// A promise was checked.
   case judged(CheckReport.Line)
 }
 
-/// The state of a server of a swarm.
 package enum ServerState: Hashable, Sendable {
   case up
   /// It serves the database for all, or alone.

@@ -24,11 +24,9 @@ package struct SwarmRun: Sendable {
       database: @Sendable (String) -> any StoredDatabase,
       leader: SwarmCluster.LeaderLookup
     )
-    /// An existing database.
     case database(SwarmDatabase)
   }
 
-  /// How a run is carried out.
   package struct Options: Sendable {
     /// The directory of the run, which must exist.
     package var directory: String
@@ -44,14 +42,12 @@ package struct SwarmRun: Sendable {
     package var isSoak = false
     /// The minimum that must have been done.
     package var check = CheckOptions()
-    /// Called with the news of the run.
     package var tell: @Sendable (SwarmNews) -> Void = { _ in }
     /// Whether the clients report their operations while they work.
     package var isWatched = false
     /// Whether the storm is to end before its time; asked several times a second.
     package var isStopped: @Sendable () -> Bool = { false }
 
-    /// Creates options.
     package init(directory: String, at target: Target) {
       self.directory = directory
       self.target = target
@@ -62,7 +58,6 @@ package struct SwarmRun: Sendable {
       if case .database(let database) = target { database } else { nil }
     }
 
-    /// The directory of the histories.
     package var histories: String { "\(directory)/histories" }
   }
 

@@ -274,7 +274,6 @@ extension SwarmStage {
     }
   }
 
-  /// The state of each server of the swarm's own.
   var serverStates: [ServerState] {
     get async {
       if let cluster { return await cluster.states }

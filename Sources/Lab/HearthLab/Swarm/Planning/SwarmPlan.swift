@@ -120,7 +120,6 @@ extension FaultKind {
 
 /// Something that a user will do at a certain time.
 package struct PlannedOperation: Hashable, Sendable {
-  /// The post that the operation targets.
   package enum Target: Hashable, Sendable {
     /// A post that everybody works with.
     case hot(Int)
@@ -134,9 +133,7 @@ package struct PlannedOperation: Hashable, Sendable {
   package let user: Int
   /// The number of the operation in the whole run.
   package let number: Int
-  /// The action to take.
   package let action: SwarmAction
-  /// The post that the operation targets.
   package let target: Target
 }
 
@@ -146,7 +143,6 @@ package struct PlannedFault: Hashable, Sendable {
   package let at: Int64
   /// How long it lasts, in microseconds.
   package let lasting: Int64
-  /// The kind of fault.
   package let kind: FaultKind
   /// The client process that the fault hits, if it hits one.
   package let process: Int
@@ -157,19 +153,13 @@ package struct PlannedFault: Hashable, Sendable {
   package var clockStep: Int64 { Int64(strength - 50) * 144_000 }
 }
 
-/// What a user of a swarm does.
 package enum SwarmAction: String, CaseIterable, Codable, Sendable {
-  /// Writes a post.
   case post
-  /// Writes a comment.
   case comment
-  /// Stars a post.
   case star
   /// Removes a star.
   case unstar
-  /// Edits a post of its own.
   case edit
-  /// Deletes a post of its own.
   case delete
   /// Deletes a comment of its own.
   case retract

@@ -3,7 +3,6 @@ private import Foundation
 
 /// The settings of a run of a swarm: equal settings make an equal plan.
 package struct SwarmSettings: Hashable, Codable, Sendable {
-  /// The number of users.
   package var users = 10
   /// How long the storm lasts, in seconds.
   package var seconds: Double = 10
@@ -13,9 +12,7 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
   package var mix = SwarmMix.usual
   /// The number of actions per second, over all users.
   package var rate: Double = 20
-  /// The kinds of faults to inject.
   package var faults: [FaultKind] = []
-  /// How stars are added.
   package var stars = StarStrategy.increment
   /// The number of posts that everybody works with.
   package var hotPosts = 5

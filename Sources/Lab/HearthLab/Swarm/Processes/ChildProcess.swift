@@ -8,14 +8,12 @@ package final class ChildProcess: Sendable {
     case ended(Int32)
   }
 
-  /// The process ID.
   package let id: pid_t
   /// The program's output, line by line, until it ends; for one reader.
   package let lines: AsyncStream<String>
   private let input: Int32
   private let ending = NIOLockedValueBox(Ending.running([]))
 
-  /// The path of this program.
   package static var program: String {
     (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? "hearth"
   }

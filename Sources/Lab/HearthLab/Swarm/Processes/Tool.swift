@@ -54,7 +54,6 @@ package enum Pause {
     }
   }
 
-  /// Waits for a duration.
   package static func lasting(_ duration: Duration) async {
     guard duration > .zero else { return }
     await withCheckedContinuation { continuation in
@@ -67,7 +66,6 @@ package enum Pause {
 
 /// What the system reports about a process.
 package struct ProcessFacts: Hashable, Sendable {
-  /// The resident memory of the process, in bytes.
   package let residentBytes: Int64
   /// The number of open files and sockets.
   package let descriptors: Int64
@@ -99,7 +97,6 @@ enum Blocking {
 
 /// Why a swarm, or a part of it, cannot be carried out.
 package struct SwarmProblem: Error, Hashable, CustomStringConvertible {
-  /// What is wrong.
   package let description: String
 
   init(_ description: String) {

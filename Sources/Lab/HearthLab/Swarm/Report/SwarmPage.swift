@@ -9,7 +9,6 @@ package struct SwarmPage: Sendable {
     self.report = report
   }
 
-  /// The page.
   package var html: String {
     """
     <!DOCTYPE html>

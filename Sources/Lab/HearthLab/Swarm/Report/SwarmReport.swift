@@ -3,13 +3,11 @@ package import RealtimeCore
 
 /// The report of a run, for people and for programs.
 package struct SwarmReport: Sendable {
-  /// The settings of the run.
   package var settings: SwarmSettings
   /// What was done, and how long it took.
   package var tally = SwarmTally()
   /// How often each fault was injected.
   package var faults: [FaultKind: Int] = [:]
-  /// How often the server ended.
   package var serverEnds = 0
   /// What leaders did after they were frozen for longer than their lease.
   var awakenings = Awakenings()
@@ -17,7 +15,6 @@ package struct SwarmReport: Sendable {
   package var convergence: Duration?
   /// The resources that the processes used during the storm.
   package var resources: [ResourceTrend] = []
-  /// What the checker found.
   var check: CheckReport
   /// Other failures, such as a client that ended or a server that did not stop.
   package var mishaps: [String] = []
@@ -42,7 +39,6 @@ package struct SwarmReport: Sendable {
   /// How many attempts at transactions were retries.
   package var retries: Int { max(0, tally.attempts - tally.transactions) }
 
-  /// The report as JSON.
   package var json: JSONValue {
     let members: [JSONMember] = [
       JSONMember("verdict", .string(verdict)),
@@ -130,7 +126,6 @@ extension SwarmSettings {
 }
 
 extension SwarmReport {
-  /// The report for people, line by line.
   package var lines: [String] {
     header + [""] + latencies + [""] + trends + promises + [""] + ending
   }
@@ -233,11 +228,9 @@ extension SwarmReport {
 
 /// How the use of a resource has developed over a run, and whether it is level.
 package struct ResourceTrend: Hashable, Sendable {
-  /// One measurement.
   package struct Sample: Hashable, Sendable {
     /// When it was made, in seconds since the start of the measurement.
     package var seconds: Double
-    /// What was measured.
     package var value: Double
   }
 
@@ -283,7 +276,6 @@ package struct ResourceTrend: Hashable, Sendable {
     isFlat = last - first <= max(tolerance, mean * Self.share)
   }
 
-  /// The trend as JSON.
   package var json: JSONValue {
     .object(
       ("name", .string(name)),

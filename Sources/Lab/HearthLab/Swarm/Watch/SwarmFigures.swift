@@ -69,7 +69,6 @@ package struct SwarmFigures: Sendable {
     if samples.count > Self.mostSamples { samples.removeFirst() }
   }
 
-  /// The pane.
   package var pane: LivePane {
     var pane = LivePane()
     pane.heading = [LivePane.Phrase(title, .brand)]
