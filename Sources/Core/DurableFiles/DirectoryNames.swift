@@ -6,7 +6,6 @@ internal import Foundation
 package enum DirectoryNames {
   /// Waits until the entries of a directory are on disk.
   ///
-  /// - Parameter directory: The path of one of our own directories.
   /// - Throws: ``FileFailure`` if it cannot be opened or synchronized.
   package static func synchronize(_ directory: String) throws(FileFailure) {
     let action = "cannot write \(directory)"

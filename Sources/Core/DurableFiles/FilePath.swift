@@ -6,7 +6,6 @@ internal import Foundation
 package enum FilePath {
   /// The directory of a file or directory.
   ///
-  /// - Parameter path: Its path.
   /// - Returns: "/a" for "/a/b", "." for "b" and "/" for "/".
   package static func directory(of path: String) -> String {
     let directory = parts(of: path).directory
@@ -16,7 +15,6 @@ package enum FilePath {
 
   /// The last component of a path.
   ///
-  /// - Parameter path: The path.
   /// - Returns: "b" for "/a/b" and "/" for "/".
   package static func name(of path: String) -> String {
     let name = parts(of: path).name
@@ -25,7 +23,6 @@ package enum FilePath {
 
   /// Whether there is something at a path, at the end of all symbolic links.
   ///
-  /// - Parameter path: The path.
   /// - Returns: False only if there is nothing.
   /// - Throws: ``FileFailure`` if the system does not say, since a directory may not be entered.
   package static func exists(_ path: String) throws(FileFailure) -> Bool {

@@ -14,7 +14,6 @@ package final class HighWaterMark {
   package struct Position: Sendable, Hashable {
     /// The number of the last commit.
     package var commit: Int64
-    /// The number of other changes.
     package var others: Int64
     /// The checksum of the last commit, or 0 if it has none.
     package var seal: UInt64
@@ -50,7 +49,6 @@ package final class HighWaterMark {
 
   /// Opens the file of a mark; a missing file is created durably.
   ///
-  /// - Parameter path: The path of the file.
   /// - Throws: ``FileFailure`` if it cannot be used.
   package init(path: String) throws(FileFailure) {
     try PrivateFile.create(path, followsLink: false)
@@ -80,7 +78,6 @@ package final class HighWaterMark {
 
   /// Moves the mark.
   ///
-  /// - Parameter position: How far the file has been synchronized.
   /// - Throws: ``FileFailure``; the mark then keeps its old position, which is safe.
   package func move(to position: Position) throws(FileFailure) {
     turn &+= 1

@@ -31,7 +31,6 @@ package enum PrivateFile {
 
   /// Reads a whole file.
   ///
-  /// - Parameter path: The path of the file.
   /// - Returns: Its content; nil if there is no file.
   /// - Throws: ``FileFailure`` if there is one that cannot be read.
   package static func read(_ path: String) throws(FileFailure) -> [UInt8]? {
@@ -113,7 +112,6 @@ package enum PrivateDirectory {
   /// Each new directory is private from the start, because other programs may look into it.
   /// Existing directories are left as they are.
   ///
-  /// - Parameter path: The path of the directory.
   /// - Throws: ``FileFailure``, which names the directory that could not be created.
   package static func create(_ path: String) throws(FileFailure) {
     var current = path.hasPrefix("/") ? "" : "."

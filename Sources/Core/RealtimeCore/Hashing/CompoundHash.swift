@@ -55,7 +55,6 @@ package struct CompoundHash: Sendable, Equatable {
 
   /// The changes that turn the hashed node into another one.
   ///
-  /// - Parameter node: The desired data.
   /// - Returns: The ranges that differ; nil if ranges cannot express the difference.
   /// - Complexity: O(size)
   package func changes(to node: Node) -> [RangeMerge]? {

@@ -12,7 +12,6 @@ package enum JSONValue: Hashable, Sendable {
   case object([JSONMember])
 }
 
-/// A named member of a JSON object.
 package struct JSONMember: Hashable, Sendable {
   /// The name, unescaped.
   package var name: String
@@ -121,8 +120,6 @@ package enum JSONParser {
 
   /// Parses a whole text as one value.
   ///
-  /// - Parameter text: The text.
-  /// - Returns: The value.
   /// - Throws: ``JSONError`` with the reason and the offset.
   /// - Complexity: O(length)
   package static func parse(_ text: String) throws(JSONError) -> JSONValue {

@@ -269,7 +269,6 @@ extension ListenRequest {
 extension Change {
   /// Decodes the object of an update, as ``changes(json:)`` does.
   ///
-  /// - Parameter json: The object.
   /// - Returns: The changes, in the order of the members.
   /// - Throws: ``NodeError`` also if a name stands for the location of the update itself, all of
   ///   which it would replace.
@@ -283,7 +282,6 @@ extension Change {
 
   /// Decodes an object whose member names are relative paths.
   ///
-  /// - Parameter json: The object.
   /// - Returns: The changes, in the order of the members.
   /// - Throws: ``NodeError`` if it is not an object, a value is not valid data, or paths overlap.
   package static func changes(json: JSONValue) throws(NodeError) -> [Change] {

@@ -145,7 +145,6 @@ package struct RequestSkimmer: Sendable {
   /// The value of the digits so far.
   private var number: Int64?
 
-  /// Makes a skimmer for a new message.
   package init() {}
 
   /// Scans the next bytes; bytes after the number are ignored.

@@ -270,10 +270,6 @@ struct MessageData {
 
   /// Decodes the data for a path, which may be the path of a priority.
   ///
-  /// - Parameters:
-  ///   - path: The path of the data.
-  ///   - requestID: The number of the request.
-  /// - Returns: The data.
   /// - Throws: ``MessageError``, with the number of the request.
   func node(at path: Path, requestID: Int64? = nil) throws(MessageError) -> Node {
     do throws(NodeParserError) {

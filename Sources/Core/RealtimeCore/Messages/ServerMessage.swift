@@ -30,7 +30,6 @@ package enum ServerMessage: Sendable, Equatable {
     }
   }
 
-  /// The data of a response.
   package enum Payload: Sendable, Equatable {
     case json(JSONValue)
     /// Data, written in export form.

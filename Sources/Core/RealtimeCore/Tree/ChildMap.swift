@@ -57,7 +57,6 @@ package struct ChildMap: Sendable {
     }
   }
 
-  /// The number of children.
   package var count: Int {
     switch storage {
     case .tree(let map): map.count

@@ -162,7 +162,6 @@ package struct NodeView {
     }
   }
 
-  /// The number of children.
   package var childCount: Int {
     switch storage {
     case .empty, .leaf: 0

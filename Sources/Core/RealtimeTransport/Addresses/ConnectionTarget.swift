@@ -84,7 +84,6 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
 
   /// The URL of a location without the namespace, in the form that `DatabaseURL` parses.
   ///
-  /// - Parameter path: The keys of the location.
   /// - Returns: The URL, escaped; the URL of the root has no trailing slash.
   package func url(at path: [String]) -> String {
     guard !path.isEmpty else { return description }

@@ -108,7 +108,6 @@ package final class HTTPStream: Sendable {
     carrier?.whenRelieved(body)
   }
 
-  /// Ends the body and the connection.
   package func end() {
     carrier?.endStream()
   }

@@ -137,7 +137,6 @@ package struct HTTPClientError: Error, Hashable, Sendable, CustomStringConvertib
 }
 
 extension HTTPClientError.Kind {
-  /// The kind of a failure to connect.
   init(connecting error: any Error) {
     switch error {
     case let error as NIOConnectionError:

@@ -22,12 +22,6 @@ package enum IdentityService: Hashable, Sendable {
 
   /// Makes the request for an endpoint, which is always a POST.
   ///
-  /// - Parameters:
-  ///   - endpoint: The endpoint.
-  ///   - key: The API key of the project.
-  ///   - contentType: The type of the body.
-  ///   - body: The body.
-  /// - Returns: The request.
   /// - Throws: ``HTTPClientError`` of kind `invalidURL`.
   package func request(
     _ endpoint: Endpoint,
