@@ -40,7 +40,6 @@ public struct AuthConfiguration: Sendable {
 extension AuthConfiguration {
   /// The default credential file, according to the XDG base directory specification.
   ///
-  /// - Parameter environment: The environment of the process.
   /// - Returns: The path of the file, which need not exist.
   static func defaultFile(
     _ environment: [String: String] = ProcessInfo.processInfo.environment

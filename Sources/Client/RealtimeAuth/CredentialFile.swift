@@ -128,7 +128,6 @@ struct CredentialFile: CredentialStore {
 
 /// Stored credentials: accounts on several servers, most recent sign-in first.
 struct CredentialBook: Equatable, Sendable {
-  /// An account and its server.
   struct Entry: Equatable, Sendable {
     var server: String
     var account: Account

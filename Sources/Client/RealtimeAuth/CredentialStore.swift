@@ -76,7 +76,6 @@ final class MemoryCredentials: CredentialStore {
 package struct KeptAccount: Hashable, Sendable {
   /// The address and the name of the database.
   package let server: String
-  /// The user's identifier.
   package let uid: String
   /// The email address, or nil for guests.
   package let email: String?

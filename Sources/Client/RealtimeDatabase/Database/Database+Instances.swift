@@ -123,7 +123,6 @@ extension Database {
 
   /// Removes an app and its databases from the table.
   ///
-  /// - Parameter app: The name of the app.
   /// - Returns: The databases that were removed; lookups no longer find them.
   package static func forget(app: String) -> [Database] {
     instances.withLockedValue { instances in

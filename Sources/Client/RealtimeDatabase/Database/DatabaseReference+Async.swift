@@ -187,7 +187,6 @@ extension DatabaseReference {
 
   /// Replaces the data with JSON in export form and waits for the server.
   ///
-  /// - Parameter json: The data.
   /// - Throws: ``DatabaseError`` when the data is invalid or the server rejects it.
   package func setValue(json: JSONValue) async throws {
     try await finished { block in

@@ -17,7 +17,6 @@ extension Repo {
     case get(DatabaseQuery, @Sendable (Result<DataSnapshot, DatabaseError>) -> Void)
     case transaction(DatabaseReference, TransactionCompletion)
 
-    /// The location of the request.
     var path: Path {
       switch self {
       case .write(let path, _): path

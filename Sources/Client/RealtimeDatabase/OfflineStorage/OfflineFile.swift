@@ -25,7 +25,6 @@ package struct OfflineFile: Sendable {
 
   /// The default directory of stores: in `$XDG_STATE_HOME`, or in `~/.local/state`.
   ///
-  /// - Parameter environment: The environment of the process.
   /// - Returns: The path of a directory that may not exist yet.
   static func defaultDirectory(_ environment: [String: String]) -> String {
     if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
@@ -53,8 +52,6 @@ package struct OfflineFile: Sendable {
 
   /// Renames the file and its companions; they can still be examined, but are no longer used.
   ///
-  /// - Parameter damage: What is wrong with it.
-  /// - Returns: The report of the damage, with the new name.
   /// - Throws: The failure to rename it.
   func setAside(because damage: OfflineStoreError) throws(OfflineStoreError) -> OfflineStoreError {
     var number = 1

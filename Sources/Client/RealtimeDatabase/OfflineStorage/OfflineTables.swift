@@ -10,7 +10,6 @@ enum OfflineSchema {
 
   /// Opens a file, and creates the tables if it is empty.
   ///
-  /// - Parameter path: The path of the file.
   /// - Returns: A connection in write-ahead mode.
   /// - Throws: ``OfflineStoreError`` for another program's file; otherwise SQLite's error.
   static func open(_ path: String) throws -> DatabaseQueue {
@@ -204,16 +203,12 @@ struct PieceTable {
   }
 
   /// Replaces a query's data.
-  ///
-  /// - Returns: The size of the data as text.
   func replace(_ query: Int64, with node: Node) throws -> Int {
     try remove(query)
     return try append(Change(.root, to: node), to: query)
   }
 
   /// Appends a change to a query's data.
-  ///
-  /// - Returns: The size of the change as text.
   func append(_ change: Change, to query: Int64) throws -> Int {
     let text = JSONText.text(change.node)
     try database.cachedStatement(sql: "INSERT INTO pieces (query, path, node) VALUES (?, ?, ?)")

@@ -50,10 +50,6 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
   ///
   /// A damaged file is set aside and reported; the store is then empty.
   ///
-  /// - Parameters:
-  ///   - file: The file.
-  ///   - observers: Receive the store's reports.
-  /// - Returns: The store and its contents.
   /// - Throws: ``OfflineStoreError`` of kind `inUse` or `unavailable`.
   package static func open(
     _ file: OfflineFile,

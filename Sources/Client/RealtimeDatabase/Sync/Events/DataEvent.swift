@@ -27,7 +27,6 @@ package struct DataMetadata: Hashable, Sendable {
 /// A change to the data of a query.
 package struct DataEvent: Sendable, Equatable {
   package var kind: DataEventType
-  /// The location of the query.
   package var path: Path
   /// The key of the child; nil for the value of the query itself.
   package var key: ChildKey?

@@ -32,10 +32,6 @@ struct OfflineCache: Sendable {
   private let read: @Sendable (Int64) -> Node?
 
   /// Makes a cache of a store's contents.
-  ///
-  /// - Parameters:
-  ///   - queries: The entries.
-  ///   - read: Reads the data of an entry.
   init(_ queries: [TrackedQuery], read: @escaping @Sendable (Int64) -> Node?) {
     self.read = read
     for query in queries {
@@ -98,7 +94,6 @@ struct OfflineCache: Sendable {
   /// They come from queries at the location, and from listens and writes of single children.
   /// Entries that are known to have nothing that the query can select are not read.
   ///
-  /// - Parameter spec: The location, and the query that they are for.
   /// - Returns: The children; if there are several versions of a child, the most recently used one.
   /// - Complexity: O(entries at and below the location + size of those read), depending on the store
   mutating func children(for spec: QuerySpec) -> Node {
@@ -195,10 +190,6 @@ struct OfflineCache: Sendable {
   }
 
   /// The server has sent all data of a listen.
-  ///
-  /// - Parameters:
-  ///   - target: The listen.
-  ///   - node: The data.
   mutating func complete(_ target: ListenTarget, with node: Node) {
     guard let id = ids[target.spec], let follower = followers[id] else { return }
     // Its parts may be older than the data that it started with and that has now been confirmed.

@@ -104,9 +104,6 @@ struct LifeSigns: Sendable {
 
   /// Checks the server's signs of life.
   ///
-  /// - Parameters:
-  ///   - time: The time.
-  ///   - isOwed: Whether there are unanswered requests.
   /// - Returns: What to do.
   mutating func look(at time: Int64, isOwed: Bool) -> Verdict {
     // A check that comes much too late means that this program was stopped, not the server.

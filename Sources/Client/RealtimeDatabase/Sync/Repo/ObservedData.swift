@@ -1,7 +1,6 @@
 import RealtimeCore
 
 struct DataChange: Sendable {
-  /// The events for listeners.
   var outputs: [RepoOutput] = []
   /// Whether any registration saw a difference, including those of transactions.
   var hasEvents = false

@@ -12,7 +12,6 @@ struct View: Sendable {
     let overlay: Overlay
     /// The complete server data at this location if a view above has it, or nil.
     let covering: Node?
-    /// The changes of the event data.
     var changes = ChangeSet()
   }
 

@@ -46,7 +46,6 @@ struct WriteTree: Sendable {
 
   /// Removes a write.
   ///
-  /// - Parameter id: The write.
   /// - Returns: The write, and whether the data may look different without it; nil if unknown.
   /// - Complexity: O(writes that overlap it)
   mutating func remove(_ id: Int64) -> (write: PendingWrite, mayChangeViews: Bool)? {
