@@ -13,9 +13,6 @@ package final class PostgresIdentityStore: MovableIdentityStore {
 
   /// Opens the accounts, and creates their tables if they are missing.
   ///
-  /// - Parameters:
-  ///   - address: The address of PostgreSQL.
-  ///   - options: How to use it.
   /// - Throws: `StoreError` when PostgreSQL cannot be reached.
   package init(
     at address: PostgresAddress,

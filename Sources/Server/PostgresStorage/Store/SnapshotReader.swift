@@ -69,8 +69,6 @@ struct SnapshotReader {
   }
 
   /// Passes on the rows of the nodes in path order, chunk by chunk.
-  ///
-  /// - Returns: The number of rows.
   func forEachChunk(_ body: (NodeRows) throws -> Void) throws -> Int64 {
     var chunk = NodeRows()
     let count = try forEachRow { path, value in

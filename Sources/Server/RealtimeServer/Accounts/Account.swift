@@ -1,6 +1,5 @@
 package import RealtimeCore
 
-/// A user account of a database.
 package struct Account: Hashable, Sendable {
   /// The database that it belongs to; the same person has a separate account in another database.
   package var database: String

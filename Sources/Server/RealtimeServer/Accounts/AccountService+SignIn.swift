@@ -162,8 +162,6 @@ extension AccountService {
   // MARK: Custom tokens
 
   /// Signs in with a custom token, which an administrator's program has signed.
-  ///
-  /// - Returns: The account, signed in, and whether it is new.
   func signInWithCustomToken(
     _ fields: RequestFields,
     by caller: Caller

@@ -331,7 +331,6 @@ package final actor AccountService {
   }
 }
 
-/// The settings of a server's accounts.
 package struct IdentitySettings: Sendable {
   /// Whether the service acts as the Firebase emulator: it issues unsigned tokens, uses the
   /// emulator's error codes, and shows its codes and accounts to everyone.

@@ -1,6 +1,5 @@
 package import RealtimeCore
 
-/// The response to an identity request.
 package struct IdentityAnswer: Sendable {
   package let status: Int
   package let json: JSONValue
@@ -170,7 +169,6 @@ package struct IdentityError: Error, Hashable, Sendable {
     self.detail = detail
   }
 
-  /// The body of the response.
   package var json: JSONValue {
     let message = JSONValue.string(detail.map { "\(code) : \($0)" } ?? code)
     var members = [

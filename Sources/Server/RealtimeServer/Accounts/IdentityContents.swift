@@ -18,7 +18,6 @@ package struct IdentityContents: Sendable, Equatable {
     package var replaced: Int64?
   }
 
-  /// The accounts, by database and user.
   package var accounts: [Account] = []
   /// The sessions, oldest first.
   package var sessions: [SignIn] = []

@@ -14,7 +14,6 @@ struct KeyRing: Sendable {
   let serverID: String
   /// The secret from which the successors of refresh tokens are derived.
   let refreshSecret: [UInt8]
-  /// The key that signs new tokens.
   private(set) var current: SigningKey
   private var retired: [SigningKey] = []
 

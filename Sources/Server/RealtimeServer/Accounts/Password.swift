@@ -18,7 +18,6 @@ package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
     case long
   }
 
-  /// The minimum number of characters.
   package static let minimumLength = 6
   static let maximumBytes = 4_096
 

@@ -59,7 +59,6 @@ package struct Leadership: Sendable {
     case stopped
   }
 
-  /// Which server leads a database.
   package enum Leader: Sendable, Equatable {
     case here
     case there(ClusterServer)

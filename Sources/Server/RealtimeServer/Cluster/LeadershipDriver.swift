@@ -75,8 +75,6 @@ final class LeadershipDriver: DatabaseLeaders {
   }
 
   /// Announces the server, and starts to lead the databases that fall to it.
-  ///
-  /// - Parameter host: The host at which clients reach this server.
   func begin(at host: String) {
     me.host = host
     machine = Leadership(me, timing: timing)

@@ -147,9 +147,7 @@ package struct LoggedJSON: CustomStringConvertible, Sendable {
   package var description: String { json.text }
 }
 
-/// The number of requests of each kind.
 struct RequestCounts {
-  /// The kinds of request, in the order of their names.
   enum Kind: Int, CaseIterable {
     case appCheck
     case authenticate

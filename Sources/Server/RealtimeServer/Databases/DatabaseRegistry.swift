@@ -55,7 +55,6 @@ final class DatabaseRegistry {
     leaders?.led = self
   }
 
-  /// The open databases, ordered by name.
   var open: [DatabaseCore] {
     entries.values.compactMap { if case .open(let core) = $0 { core } else { nil } }
       .sorted { $0.name < $1.name }

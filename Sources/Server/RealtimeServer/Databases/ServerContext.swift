@@ -22,7 +22,6 @@ final class ServerContext {
   private var refusals = HourlyNotes()
   /// The number of connections to all databases, including streams and requests in progress.
   private(set) var connectionCount = 0
-  /// The number of requests to all databases.
   var requestCount = 0
   /// The accounts and tokens of the server's users.
   let identities: ServerIdentities
@@ -82,7 +81,6 @@ final class ServerContext {
 
   // MARK: Log
 
-  /// A logger that names a database with each line.
   func logger(of database: String) -> Logger {
     var logger = logger
     logger[metadataKey: "database"] = "\(database)"

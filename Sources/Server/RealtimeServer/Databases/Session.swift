@@ -104,7 +104,6 @@ final class Session: Schedulable {
   var readsElsewhere: Bool
   private weak var core: DatabaseCore?
   var isWaiting = false
-  /// When the client last sent a message.
   private(set) var lastMessage = NIODeadline.now()
   /// Messages from the client that have not been handled yet.
   var inbox = CircularBuffer<Incoming>(initialCapacity: 1)

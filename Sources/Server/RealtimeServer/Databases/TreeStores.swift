@@ -13,14 +13,12 @@ package protocol TreeStores: Sendable {
 
   /// Opens the store of a database.
   ///
-  /// - Parameter name: A valid name.
   /// - Returns: The store, or nil when there is no such database.
   /// - Throws: A ``StoreError`` when it cannot be opened.
   func open(_ name: String) throws -> (any TreeStore)?
 
   /// Creates an empty database, unless one of this name exists.
   ///
-  /// - Parameter name: A valid name.
   /// - Returns: Whether it was created.
   /// - Throws: A ``StoreError`` when it cannot be created.
   func create(_ name: String) throws -> Bool
@@ -30,7 +28,6 @@ package protocol TreeStores: Sendable {
 package protocol StoredDatabases: TreeStores {
   /// A database by its name.
   ///
-  /// - Parameter name: A valid name.
   /// - Returns: The database, which need not exist yet.
   func database(_ name: String) -> any StoredDatabase
 }

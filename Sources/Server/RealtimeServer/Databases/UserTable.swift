@@ -90,9 +90,7 @@ private struct UserLoad {
   var connections = 0
   /// Whether a check is scheduled that forgets the user.
   var isFading = false
-  /// Limits the number of writes.
   private var writes: TokenBucket
-  /// Limits the bytes of writes.
   private var bytes: TokenBucket
 
   init(_ limits: ServerLimits, now: Int64) {

@@ -189,8 +189,6 @@ final class Replica: LinkReceiver {
   // MARK: Ending
 
   /// Ends the copy; its clients go on with whoever leads the database next.
-  ///
-  /// - Parameter reason: Why, for the log and for clients.
   func leaderChanged(_ reason: String) {
     perform(following.leaderChanged(because: reason))
   }

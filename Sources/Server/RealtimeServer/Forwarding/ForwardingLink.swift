@@ -210,8 +210,6 @@ final class ForwardingLink {
   }
 
   /// Opens a session at the other server for a client whose reads this one answers.
-  ///
-  /// - Returns: The number of the exchange.
   func submit(_ request: HTTPRequest, to database: String, _ receiver: any LinkReceiver) -> Int {
     let number = begin(.receiver(receiver), about: database)
     send(.submission, number, request.linkHead)

@@ -262,7 +262,6 @@ final class EventStream: InternalPeer, Schedulable {
     }
   }
 
-  /// Ends the stream from the server's side.
   private func end() {
     stream?.end()
     close()

@@ -144,7 +144,6 @@ struct QueryParameters {
 extension Query {
   /// Parses a query in the form of REST parameters, such as `orderBy="date"&limitToLast=10`.
   ///
-  /// - Parameter text: The text after the question mark.
   /// - Throws: ``DatabaseServerError``, which names the parameter that is wrong.
   package init(restParameters text: String) throws(DatabaseServerError) {
     let parameters = HTTPRequest.parameters(of: text)

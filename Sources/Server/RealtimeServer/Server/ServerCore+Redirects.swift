@@ -27,10 +27,6 @@ extension ServerCore {
 
   /// Redirects a request to another server.
   ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - redirection: The server to redirect to.
-  ///   - sender: The credential of the sender.
   /// - Returns: The redirect, or a refusal if the credential is invalid and would not travel with
   ///   it.
   func redirect(

@@ -10,10 +10,6 @@ struct ServerReach: Sendable {
   private let isSecure: Bool
 
   /// Makes a check.
-  ///
-  /// - Parameters:
-  ///   - eventLoop: The event loop of the connections.
-  ///   - isSecure: Whether the servers are reached over TLS.
   init(on eventLoop: any EventLoop, isSecure: Bool) {
     client = HTTPClient(group: eventLoop, trust: .system, timeout: Self.patience)
     self.isSecure = isSecure

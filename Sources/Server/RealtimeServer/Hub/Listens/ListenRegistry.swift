@@ -87,11 +87,6 @@ struct ListenRegistry: Sendable {
 
   /// Applies a commit.
   ///
-  /// - Parameters:
-  ///   - effect: What the commit did.
-  ///   - revision: The number of the commit.
-  ///   - cache: The orders of children after the commit.
-  ///   - replaced: The result of updating the cache.
   /// - Returns: The pushes to listeners, outer locations first.
   /// - Complexity: O(depth · log locations) for a path, and for each window O(changed · log n)
   mutating func update(

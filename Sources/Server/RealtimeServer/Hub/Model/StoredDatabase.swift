@@ -74,7 +74,6 @@ package protocol StoredDatabase: Sendable {
   /// Creates the database from everything another one holds: tree, ledger, scheduled writes and
   /// rules.
   ///
-  /// - Parameter tree: What the other one holds.
   /// - Throws: A ``StoreError`` when the database exists and is not empty, or cannot be created;
   ///   then nothing is changed.
   func restore(_ tree: StoredTree) throws

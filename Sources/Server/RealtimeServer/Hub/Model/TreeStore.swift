@@ -186,9 +186,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case locked
     /// The files cannot be created or written.
     case notWritable
-    /// The file is not a database, or is damaged.
     case damaged
-    /// There is no such database.
     case missing
     /// The disk is full; nothing has been stored.
     case full

@@ -54,7 +54,6 @@ struct ScalarSet: Hashable, Sendable {
 
   /// Searches valid UTF-8 for a member.
   ///
-  /// - Parameter bytes: The text.
   /// - Returns: Whether there is one, and the number of characters before it.
   /// - Complexity: O(bytes · log ranges), O(bytes) for ASCII
   func search(_ bytes: UnsafeBufferPointer<UInt8>) -> (isFound: Bool, passed: Int) {

@@ -26,7 +26,6 @@ package final class SQLiteIdentityStore: MovableIdentityStore, @unchecked Sendab
 
   /// Opens the accounts of a directory, which is created if it is missing.
   ///
-  /// - Parameter directory: The path of the directory.
   /// - Throws: `StoreError` when it cannot be used, another process uses it, other users may enter
   ///   it, or acknowledged changes are missing from it.
   package init(directory: String) throws(StoreError) {

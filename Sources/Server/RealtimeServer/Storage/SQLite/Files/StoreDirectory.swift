@@ -116,7 +116,6 @@ struct StoreDirectory: Sendable {
   /// Until that is done, the mark or the log proves that data is missing, so that no server starts
   /// on what is left if this is interrupted.
   ///
-  /// - Parameter draft: A durable file in the directory of the database.
   /// - Throws: `FileFailure`; this may be repeated then.
   func replaceDatabase(with draft: String) throws {
     let file = CompanionFile.resolved(database)

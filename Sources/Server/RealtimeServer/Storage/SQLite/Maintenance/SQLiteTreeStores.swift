@@ -31,9 +31,6 @@ package struct SQLiteTreeStores: StoredDatabases {
   private var databases: String { path + "/databases" }
 
   /// The directory of a database, whether or not it exists.
-  ///
-  /// - Parameter name: A valid name.
-  /// - Returns: The path.
   package func directory(of name: String) -> String {
     name == DatabaseName.standard ? path : "\(databases)/\(name)"
   }
@@ -124,10 +121,6 @@ package struct SQLiteTreeStores: StoredDatabases {
 
   /// Renames a database, with its accounts, while no server uses the directory.
   ///
-  /// - Parameters:
-  ///   - name: The name of a database other than the standard one.
-  ///   - newName: A valid name that no database has.
-  ///   - accounts: The directory of the accounts, which need not exist.
   /// - Throws: ``StoreError`` when a server uses the directory, or there is no such database.
   package func rename(
     _ name: String,

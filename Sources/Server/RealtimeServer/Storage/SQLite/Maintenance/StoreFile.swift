@@ -201,7 +201,6 @@ package struct StoreFile: Sendable {
 
   /// Verifies every page, row and checksum, without changing the file.
   ///
-  /// - Returns: The content of the file, and any damage to it.
   /// - Throws: `StoreError` when the file cannot be read at all, belongs to another program, or is
   ///   an empty copy.
   /// - Complexity: O(size)

@@ -91,11 +91,6 @@ final class NodeTable: RowEditor {
   ///
   /// All other uses of the table have to wait. A few changes are quick even beside a long row.
   ///
-  /// - Parameters:
-  ///   - bytes: The length of a value beyond which its row is long.
-  ///   - changes: The number of changes after which the rows are moved.
-  ///   - body: Makes the changes.
-  /// - Returns: The result of the body.
   /// - Throws: Any error of the body or the database, which makes the table unusable in this
   ///   transaction.
   func withLongRowsApart<Result>(

@@ -28,9 +28,6 @@ struct FoldTable {
 
   /// Records the progress, in the same transaction that has changed the node table.
   ///
-  /// - Parameters:
-  ///   - progress: The progress.
-  ///   - rows: The number of rows by which the table has grown.
   /// - Throws: Any error of the database.
   func save(_ progress: FoldProgress, addingRows rows: Int) throws {
     let update = try database.cachedStatement(
@@ -75,7 +72,6 @@ struct FoldTable {
 
   /// Checks that no rows are missing.
   ///
-  /// - Parameter count: The number of rows found.
   /// - Throws: ``DamagedData`` when the number is wrong.
   func checkRows(_ count: Int) throws {
     guard let expected = try rowCount(), expected != count else { return }

@@ -124,7 +124,6 @@ struct LogIdentity: Equatable {
   /// A log that does not say what it belongs to, which an earlier version of the program or an
   /// interrupted start leaves, belongs to the file if both together are intact.
   ///
-  /// - Parameter path: The path of a file that exists.
   /// - Returns: What is wrong, to follow the name of the file.
   /// - Throws: ``StoreError`` when the log cannot be read.
   /// - Complexity: O(log), but O(size) for a log that does not say what it belongs to.

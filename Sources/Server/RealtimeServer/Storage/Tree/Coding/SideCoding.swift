@@ -114,7 +114,6 @@ package struct SessionRows {
   package private(set) var sessions: [StoredSession] = []
   private var positions: [Int64: Int] = [:]
 
-  /// Makes an empty list.
   package init() {}
 
   /// Adds the row of a connection.

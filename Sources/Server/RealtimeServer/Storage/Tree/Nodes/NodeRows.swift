@@ -98,9 +98,6 @@ package struct RowWalk<Visitor: RowVisitor> {
 
   /// Adds a row.
   ///
-  /// - Parameters:
-  ///   - stored: The content of the row.
-  ///   - rowPath: The path of the row, which is greater than those of all earlier rows.
   /// - Throws: `BinaryReader.Failure` when the row cannot be at its path, or an error of the
   ///   visitor.
   package mutating func add(_ stored: BinaryReader.StoredNode, at rowPath: ArraySlice<UInt8>) throws
