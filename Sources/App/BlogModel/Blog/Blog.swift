@@ -10,17 +10,11 @@ package struct Blog: Sendable {
   /// The user of this blog, by the name that the account has now.
   package var me: Author { user.withLockedValue { $0 } }
   private let user: NIOLockedValueBox<Author>
-  /// The database locations of the blog.
   package let paths: BlogPaths
   package let stars: StarMethod
   private let intents = StarIntents()
 
   /// Makes a blog at the root of a database.
-  ///
-  /// - Parameters:
-  ///   - database: The database.
-  ///   - me: The user who reads and writes.
-  ///   - stars: How stars are written to the database.
   package init(
     database: Database,
     me: Author,
@@ -70,7 +64,6 @@ package struct Blog: Sendable {
 
   /// The current contents of a list, in display order, without the posts of people who are muted.
   ///
-  /// - Parameter feed: The list to read.
   /// - Returns: At most a hundred posts.
   /// - Throws: `DatabaseError` when the database cannot be read.
   package func posts(_ feed: FeedKind) async throws -> [Post] {
@@ -148,7 +141,6 @@ package struct Blog: Sendable {
 
   /// The terminals that are online.
   ///
-  /// - Returns: The terminals, by person.
   /// - Throws: `DatabaseError` when the database cannot be read.
   package func people() async throws -> [Presence] {
     PeopleWatch.people(try await paths.people.getData())
@@ -156,7 +148,6 @@ package struct Blog: Sendable {
 
   /// What people who are here read, as far as they tell.
   ///
-  /// - Parameter people: The terminals that are online.
   /// - Returns: An entry for each terminal that tells.
   package func reading(of people: [Presence]) async -> [ReadingPlace] {
     var found: [ReadingPlace] = []
@@ -198,9 +189,6 @@ package struct Blog: Sendable {
 
   /// Records that a post is read with its comments, and its stars are seen; or that it is unread.
   ///
-  /// - Parameters:
-  ///   - id: The key of the post.
-  ///   - isRead: Whether it is read.
   /// - Throws: ``BlogError/notFound(_:)``, or `DatabaseError` when the server refuses it.
   package func mark(_ id: PostID, asRead isRead: Bool = true) async throws {
     let post = try await post(id)
@@ -229,7 +217,6 @@ package struct Blog: Sendable {
 
   /// Takes notices and everything older out of the list of notices, on all the user's terminals.
   ///
-  /// - Parameter entries: The notices.
   /// - Throws: `DatabaseError` when the server refuses it.
   package func clear(_ entries: [NoticeEntry]) async throws {
     guard let key = entries.map(\.key).max() else { return }
@@ -249,8 +236,6 @@ package struct Blog: Sendable {
 
   /// Reads the current state of a post.
   ///
-  /// - Parameter id: The key of the post.
-  /// - Returns: The post.
   /// - Throws: ``BlogError/notFound(_:)``, or `DatabaseError` when the database cannot be read.
   package func post(_ id: PostID) async throws -> Post {
     guard let post = Post(try await paths.post(checked(id)).getData()) else {
@@ -261,8 +246,6 @@ package struct Blog: Sendable {
 
   /// Reads the current comments on a post, oldest first.
   ///
-  /// - Parameter id: The key of the post.
-  /// - Returns: All its comments.
   /// - Throws: `DatabaseError` when the database cannot be read.
   package func comments(on id: PostID) async throws -> [Comment] {
     try await paths.comments(on: checked(id)).getData().childSnapshots.compactMap(Comment.init)
@@ -270,10 +253,6 @@ package struct Blog: Sendable {
 
   /// Reads a comment.
   ///
-  /// - Parameters:
-  ///   - comment: The key of the comment.
-  ///   - id: The key of the post.
-  /// - Returns: The comment.
   /// - Throws: ``BlogError/commentNotFound(_:)``, or `DatabaseError` when the database cannot be
   ///   read.
   package func comment(_ comment: String, on id: PostID) async throws -> Comment {
@@ -299,8 +278,6 @@ package struct Blog: Sendable {
 
   /// Performs an action after finding out whether it can be performed.
   ///
-  /// - Parameter action: What to do.
-  /// - Returns: The action, with the key of what it has written.
   /// - Throws: ``BlogError``, or `DatabaseError` when the server refuses it.
   @discardableResult
   package func perform(_ action: BlogAction) async throws -> BlogAction {

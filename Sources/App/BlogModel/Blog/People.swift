@@ -172,10 +172,6 @@ package struct TerminalName: Hashable, Sendable {
   package let text: String
 
   /// Makes a name.
-  ///
-  /// - Parameters:
-  ///   - key: A legal child key.
-  ///   - text: The name of the terminal.
   package init(key: String, text: String) {
     self.key = key
     self.text = text

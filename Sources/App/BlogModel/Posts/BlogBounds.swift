@@ -10,7 +10,6 @@ package enum BlogBounds {
     /// The text that the problem is about.
     package enum Field: Hashable, Sendable {
       case title
-      /// The text of a post.
       case body
       case comment
     }

@@ -132,9 +132,6 @@ package struct BlogTrace: Hashable, Sendable {
   }
 
   /// All entries in a blog, and the values in their locations that are not entries.
-  ///
-  /// - Parameter root: The whole database.
-  /// - Returns: The entries, and the paths of the other values.
   static func all(in root: Node) -> (traces: [BlogTrace], others: [Path]) {
     var traces: [BlogTrace] = []
     var others: [Path] = []

@@ -17,7 +17,6 @@ package struct BlogCheck: Sendable {
   /// Rules may hide what others have read from everyone but administrators, and thereby forbid
   /// reading the root. In that case only the posts, their copies and the comments are checked.
   ///
-  /// - Parameter root: The root of the blog.
   /// - Throws: `DatabaseError` when the database cannot be read.
   package init(reading root: DatabaseReference) async throws {
     do {
@@ -36,7 +35,6 @@ package struct BlogCheck: Sendable {
   /// In a correct blog, each post and its copy have the right star count and agree in every field,
   /// every copy belongs to a post, and every comment is on a post that exists.
   ///
-  /// - Parameter node: The data of the whole database.
   /// - Complexity: O(size)
   package init(_ node: Node) {
     let posts = node[.posts]

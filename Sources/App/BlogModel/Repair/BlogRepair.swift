@@ -27,7 +27,6 @@ package struct BlogRepair: Sendable {
 
   /// Repairs a fault.
   ///
-  /// - Parameter fault: A fault that a check has found.
   /// - Returns: The outcome; if the database refuses the change, the fault is left.
   /// - Throws: `DatabaseError` when the database cannot be reached.
   package func repair(_ fault: BlogFault) async throws -> Outcome {

@@ -37,11 +37,6 @@ package struct ConfigurationReader {
   }
 
   /// Applies a command-line option.
-  ///
-  /// - Parameters:
-  ///   - text: The value.
-  ///   - setting: The setting that it sets.
-  ///   - option: The option as typed.
   package mutating func read(_ text: String, for setting: Setting, option: String) {
     choose(text, for: setting, from: .commandLine(option))
   }

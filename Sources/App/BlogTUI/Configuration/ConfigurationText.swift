@@ -38,12 +38,6 @@ package enum ConfigurationText {
   }
 
   /// Changes the value of a setting in the text of a file and leaves everything else unchanged.
-  ///
-  /// - Parameters:
-  ///   - setting: The setting to change.
-  ///   - value: Its new value.
-  ///   - text: The previous text of the file.
-  /// - Returns: The new text of the file.
   package static func setting(_ setting: Setting, to value: SettingValue, in text: String) -> String
   {
     let lineEnd = text.contains("\r\n") ? "\r\n" : "\n"

@@ -215,9 +215,6 @@ package struct Settings: Hashable, Sendable, Codable {
 extension Setting {
   /// Parses a typed value.
   ///
-  /// - Parameters:
-  ///   - text: The text as typed.
-  ///   - themes: The names of all themes.
   /// - Returns: The value, or why it is invalid.
   package func value(of text: String, themes: [String]) -> Result<SettingValue, SettingProblem> {
     switch kind {

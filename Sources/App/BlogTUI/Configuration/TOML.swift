@@ -12,7 +12,6 @@ struct TOMLDocument {
     let reason: String
   }
 
-  /// A value and its location.
   struct Entry {
     /// The names of the enclosing tables.
     let table: [String]

@@ -470,7 +470,6 @@ extension NcursesTerminal {
   /// Releases the terminal to another program while the body runs.
   ///
   /// - Throws: Any error of the body.
-  /// - Returns: The result of the body.
   package func withSuspendedScreen<Result, Failure: Error>(
     _ body: () throws(Failure) -> Result
   ) throws(Failure) -> Result {

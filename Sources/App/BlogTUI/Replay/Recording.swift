@@ -149,7 +149,6 @@ package struct RecordingWriter {
   private var hasBegun = false
   private let encoder: JSONEncoder
 
-  /// Makes a writer for an empty file.
   package init() {
     encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

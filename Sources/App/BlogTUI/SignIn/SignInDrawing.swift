@@ -2,7 +2,6 @@
 enum SignInPart: Hashable {
   /// A choice of the first page.
   case choice(SignIn.Choice)
-  /// A field of the form, by its index.
   case field(Int)
   /// A hint that shows what a key does.
   case key(KeyEvent)

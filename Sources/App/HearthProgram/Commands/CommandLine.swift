@@ -117,9 +117,6 @@ enum LeadingOptions {
 
   /// Moves the options before a command to after its name.
   ///
-  /// - Parameters:
-  ///   - arguments: The words after the name of the program.
-  ///   - program: The program that declares the commands.
   /// - Returns: The same words, with each option after its command.
   /// - Throws: ``CommandFailure`` for an option that belongs to other commands only.
   static func moved<Program: ParsableCommand>(

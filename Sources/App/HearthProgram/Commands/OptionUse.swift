@@ -62,9 +62,6 @@ package enum OptionUse {
 
   /// Ensures that the command uses every option that was given.
   ///
-  /// - Parameters:
-  ///   - words: The words after the name of the program, with options after their command.
-  ///   - program: The program that declares the commands.
   /// - Throws: ``CommandFailure`` that names the option and the reason.
   package static func check(
     _ words: [String],

@@ -179,7 +179,6 @@ extension CommonOptions {
 
   /// Sets the credentials for a database that is about to be opened.
   ///
-  /// - Parameter configuration: The options for opening the database.
   /// - Returns: The signed-in user, or else the user of this system.
   /// - Throws: ``CommandFailure`` or `AuthError` when the user cannot be determined.
   func signIn(_ configuration: inout DatabaseOptions) throws -> Author {

@@ -120,7 +120,6 @@ enum DatabaseFiles {
 
   /// Ensures that one of them is not written to as any other file.
   ///
-  /// - Parameter path: The path of a file, which need not exist.
   /// - Throws: ``CommandFailure`` when it belongs to a database.
   static func protect(_ path: String) throws(CommandFailure) {
     let target = OutputFile.target(of: path)

@@ -26,8 +26,6 @@ enum PasswordInput {
 
   /// Asks at the terminal for a text that may be shown, such as an address.
   ///
-  /// - Parameter prompt: The text of the prompt.
-  /// - Returns: The answer.
   /// - Throws: ``CommandFailure`` when there is no terminal, or no answer.
   static func text(_ prompt: String) throws(CommandFailure) -> String {
     let terminal = try openTerminal(instead: "give an option instead")

@@ -121,7 +121,6 @@ package enum OtherProgram {
 enum CommandWords {
   /// Splits at blanks outside quotes; a backslash quotes the next character.
   ///
-  /// - Parameter text: The text.
   /// - Returns: The words; nil if a quote is not closed or there are no words.
   static func split(_ text: String) -> [String]? {
     var words: [String] = []

@@ -108,9 +108,6 @@ enum UsageMessage {
 enum Similarity {
   /// The most similar name; nil if none is similar.
   ///
-  /// - Parameters:
-  ///   - typed: The name that was typed.
-  ///   - names: The existing names.
   /// - Returns: A name that differs in few letters, or that begins with the typed one.
   static func best(_ typed: String, among names: [String]) -> String? {
     let letters = Array(typed.lowercased().utf8.prefix(64))

@@ -18,8 +18,6 @@ package final class Cable: Sendable {
   private let delay: NIOLoopBoundBox<TimeAmount>
 
   /// Makes a cable; it has no socket before ``lay(at:)``.
-  ///
-  /// - Parameter server: The socket of the server.
   package init(to server: String) {
     loop = MultiThreadedEventLoopGroup.singleton.next()
     self.server = server

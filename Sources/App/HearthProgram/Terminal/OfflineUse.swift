@@ -44,10 +44,6 @@ final class OfflineUse: Sendable {
 
   /// Sends the writes that terminals left unsent when they ended.
   ///
-  /// - Parameters:
-  ///   - url: The URL of the database.
-  ///   - options: The options for connecting.
-  ///   - author: The user.
   /// - Throws: `DatabaseError` when the URL does not name a database.
   func sendLeftovers(url: String, options: DatabaseOptions, as author: Author) throws {
     guard slot != nil else { return }

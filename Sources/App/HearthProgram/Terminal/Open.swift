@@ -9,7 +9,6 @@ import RealtimeAuth
 import RealtimeDatabase
 import RealtimeServer
 
-/// Opens the blog on the screen.
 struct Open: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open",

@@ -125,7 +125,6 @@ final class ScriptedData {
   /// What was found at the path that was read last; nil while the server has not answered.
   private let found = NIOLockedValueBox<Result<JSONValue, any Error>?>(nil)
 
-  /// Connects to the server.
   init(url: String) throws {
     var options = DatabaseOptions()
     options.readDeadline = nil

@@ -86,7 +86,6 @@ struct ExternalEditor {
 
   /// Runs the editor on a post and waits until it ends.
   ///
-  /// - Parameter draft: What was typed so far.
   /// - Returns: The draft as the editor has left it, or the reason why it is unchanged.
   func edit(_ draft: Draft) -> Result<Draft, EnvironmentError> {
     run(on: Unsent(posts: [draft]), text: EditorFile.text(of: draft)) {

@@ -50,11 +50,6 @@ extension Session {
   }
 
   /// Notes what has arrived in the rows in view of the list, as compared with the list before.
-  ///
-  /// - Parameters:
-  ///   - added: The posts of others that are new in the list.
-  ///   - kind: The list.
-  ///   - before: The list before.
   mutating func noteArrivals(_ added: Set<PostID>, in kind: FeedKind, since before: Feed) {
     guard kind == tab, before.phase == .loaded, hasMotion else { return }
     let feed = self.feed

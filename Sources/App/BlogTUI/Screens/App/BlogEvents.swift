@@ -1,6 +1,5 @@
 import BlogModel
 
-/// Events from the blog.
 extension Model {
   mutating func handle(_ event: BlogEvent) -> [Effect] {
     for person in event.people { session.reading.names.learn(person) }

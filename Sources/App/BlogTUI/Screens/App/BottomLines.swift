@@ -210,9 +210,6 @@ extension Painter {
 
 extension Painter {
   /// The state of the connection in as many words as there is room for.
-  ///
-  /// - Parameter room: The number of cells.
-  /// - Returns: The text and its style.
   private func connectionText(in room: Int) -> (SafeText, Style) {
     let (glyph, style, texts) = connectionWords
     let all = texts.map { glyph + " " + $0 }

@@ -94,9 +94,6 @@ package enum EnvironmentAction: Hashable, Sendable {
 
 /// Updates the model for an event, and returns the work to be done outside it.
 ///
-/// - Parameters:
-///   - model: What is on the screen.
-///   - event: What happened.
 /// - Returns: What the program has to do, in order.
 package func update(_ model: inout Model, with event: Event) -> [Effect] {
   model.session.inspector.cause = nil

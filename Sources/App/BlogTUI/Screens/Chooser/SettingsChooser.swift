@@ -36,7 +36,6 @@ extension Chooser {
 }
 
 extension Model {
-  /// Shows all settings with their values.
   mutating func openSettings() {
     var chooser = Chooser(.settings, items: settingItems)
     chooser.trial = Chooser.Trial(before: session.settings)

@@ -78,7 +78,6 @@ package struct CommandLine: Equatable, Sendable {
     field.setText(selected.map { completions[$0].line } ?? typed)
   }
 
-  /// Shows the completion with that index.
   mutating func take(completion number: Int) {
     guard completions.indices.contains(number) else { return }
     selected = number

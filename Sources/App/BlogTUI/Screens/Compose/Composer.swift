@@ -226,7 +226,6 @@ extension Model {
   }
 }
 
-/// The actions of the form for a post.
 enum ComposeActions {
   static let all: [BoundAction] = [
     BoundAction(.send, keys: ["^S", "^X"], in: [.compose], help: "post") { $0.sendPost() }

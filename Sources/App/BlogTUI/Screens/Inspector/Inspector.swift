@@ -70,7 +70,6 @@ package struct Inspector: Equatable, Sendable {
   /// The events, oldest first.
   package var events: [WireEvent] { entries.map(\.event) }
 
-  /// The number of events.
   var count: Int { entries.count }
 
   func entry(_ number: Int) -> InspectedEvent? {

@@ -1,9 +1,7 @@
 /// An event between this program and the database.
 package struct WireEvent: Hashable, Sendable, Codable {
   package enum Kind: String, CaseIterable, Hashable, Sendable, Codable {
-    /// A frame that was sent to the server.
     case sent
-    /// A frame that was received from the server.
     case received
     /// Data that changed for an observer.
     case event

@@ -68,8 +68,6 @@ package struct Feed: Equatable, Sendable {
   }
 
   /// Replaces the posts; the selected one stays on the same line of the screen.
-  ///
-  /// - Returns: The posts of others that are new in the list.
   @discardableResult
   mutating func update(_ new: [Post], matching filter: PostFilter) -> Set<PostID> {
     let isFirst = phase == .loading || phase == .idle

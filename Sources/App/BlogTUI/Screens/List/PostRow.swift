@@ -52,7 +52,6 @@ struct PostRow: Equatable {
   let commentCount: CommentCount?
   /// Whether the post or a comment on it is unread.
   let hasNews: Bool
-  /// The number of lines.
   let height: Int
   var glow: Glow = []
 
@@ -70,7 +69,6 @@ struct PostRow: Equatable {
 struct PostRowLook: Equatable {
   let theme: Theme
   let repertoire: CharacterRepertoire
-  /// The number of columns.
   let width: Int
   /// The width of the widest age.
   let ageWidth: Int
@@ -291,9 +289,6 @@ package struct DrawnRows {
 
   /// Draws rows, reuses those that have not changed, and forgets all others.
   ///
-  /// - Parameters:
-  ///   - rows: The rows to draw.
-  ///   - look: What they have in common.
   /// - Returns: A screen for each row, as wide as the list and as high as the row.
   mutating func screens(of rows: [PostRow], _ look: PostRowLook) -> [Screen] {
     let before = look == self.look ? drawn : [:]

@@ -6,7 +6,6 @@ package struct SearchRequest: Hashable, Sendable {
   package let number: Int
   package let kind: FeedKind
   package let pattern: SearchPattern
-  /// The identifier of the user.
   package let me: String
   package let readState: ReadState?
   /// What the account keeps for itself.

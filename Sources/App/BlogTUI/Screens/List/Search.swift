@@ -230,7 +230,6 @@ package struct PostFilter: Sendable {
   package let pattern: SearchPattern?
   /// The posts that match because of their comments.
   package let found: Set<PostID>
-  /// The identifier of the user.
   package let me: String
   package let readState: ReadState?
   /// The keys of the items with a pending deletion.

@@ -390,7 +390,6 @@ struct PasteBuffer: Sendable {
   private(set) var hasUnreadable = false
   private var count = 0
 
-  /// Adds one character.
   mutating func append(_ scalar: Unicode.Scalar) {
     guard count < Self.limit else { return }
     text.unicodeScalars.append(scalar)

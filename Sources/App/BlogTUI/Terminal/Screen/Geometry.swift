@@ -17,9 +17,7 @@ package struct Size: Hashable, Sendable, Codable {
   /// A size without any cells.
   package static let zero = Size(width: 0, height: 0)
 
-  /// The number of columns.
   package let width: Int
-  /// The number of rows.
   package let height: Int
 
   /// Makes a size; negative numbers count as zero.

@@ -11,7 +11,6 @@ package struct HitMap<Target: Sendable>: Sendable {
 
   private var parts: [(rect: Rect, target: Target?)] = []
 
-  /// Makes a map of an empty screen.
   package init() {}
 
   /// Records that a part was drawn, over everything that was drawn there before.

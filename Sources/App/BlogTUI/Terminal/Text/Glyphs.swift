@@ -51,9 +51,7 @@ package struct GlyphSet: Hashable, Sendable {
   package let offline: SafeText
   /// Someone or something that may be offline.
   package let unsure: SafeText
-  /// A piece of a horizontal line.
   package let horizontal: SafeText
-  /// A piece of a vertical line.
   package let vertical: SafeText
   /// The top left corner of a box.
   package let topLeft: SafeText

@@ -125,7 +125,6 @@ package struct SafeText: Hashable, Sendable {
     return result
   }
 
-  /// Adds text at the end.
   package mutating func append(_ other: SafeText) {
     for count in other.lineBreaks { lineBreaks.append(count + clusters.count) }
     clusters += other.clusters

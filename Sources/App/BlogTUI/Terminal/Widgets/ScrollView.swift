@@ -12,12 +12,6 @@ package enum Motion: CaseIterable, Hashable, Sendable {
   case bottom
 
   /// The index of the row to which the motion leads; it may be before the first or after the last.
-  ///
-  /// - Parameters:
-  ///   - row: The index of the current row.
-  ///   - page: The number of rows in a page.
-  ///   - count: The total number of rows.
-  /// - Returns: The index of the row.
   func target(from row: Int, page: Int, count: Int) -> Int {
     switch self {
     case .down: row + 1

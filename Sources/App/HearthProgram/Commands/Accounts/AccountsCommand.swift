@@ -129,7 +129,6 @@ extension ProfileCommand {
     }
   }
 
-  /// Prints the names of the profiles.
   struct ListAll: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",

@@ -15,7 +15,6 @@ extension FeedKind: ExpressibleByArgument {
   }
 }
 
-/// Prints a list of posts.
 struct List: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",

@@ -258,7 +258,6 @@ struct Serve: AsyncParsableCommand {
   }
 }
 
-/// Stops the local server.
 struct Stop: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stop",

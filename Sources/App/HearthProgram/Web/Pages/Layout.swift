@@ -10,9 +10,6 @@ struct Layout {
   private let site: Site
   private var names = NameBook()
 
-  /// - Parameters:
-  ///   - site: The site.
-  ///   - people: The people whom the page names.
   init(_ site: Site, naming people: [Author] = []) {
     self.site = site
     for person in people { names.learn(person) }
