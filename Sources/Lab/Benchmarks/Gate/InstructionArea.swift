@@ -104,9 +104,6 @@ struct PutWork {
 
   /// Creates a hub with posts, an index of their stars and the blog's rules.
   ///
-  /// - Parameters:
-  ///   - environment: The environment that contains the rules.
-  ///   - writes: The number of writes.
   /// - Throws: When the rules cannot be read.
   init(_ environment: BenchmarkEnvironment, writes: Int) throws {
     let user = HearthServer.name(1)

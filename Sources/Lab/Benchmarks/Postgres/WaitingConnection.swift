@@ -5,7 +5,6 @@ import RealtimeCore
 
 /// A connection that the benchmark thread uses, which waits for each response.
 final class WaitingConnection {
-  /// A server's response to a request.
   struct Response {
     let status: Int
     /// The address that the request is redirected to.

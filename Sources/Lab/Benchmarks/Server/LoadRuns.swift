@@ -183,10 +183,6 @@ final class FanOut {
 
   /// Creates a run.
   ///
-  /// - Parameters:
-  ///   - publisher: One connection with its publications.
-  ///   - listeners: The connections that receive each publication.
-  ///   - depth: The number of concurrent publications.
   /// - Throws: ``LoadError`` when the connections cannot be waited for.
   init(from publisher: RequestLanes, to listeners: [LoadConnection], depth: Int) throws {
     self.publisher = publisher

@@ -245,7 +245,6 @@ private struct PaneCanvas {
     max(0, width - margin.before - margin.after)
   }
 
-  /// Draws phrases side by side.
   mutating func line(_ phrases: [LivePane.Phrase]) {
     guard room > 0 else { return }
     var column = 1

@@ -18,7 +18,6 @@ package final class PostgresProxy: Sendable {
   private struct State {
     var weather = Weather.fair
     var connections: [Int32] = []
-    /// The number of connections so far.
     var count = 0
     /// Connections with lower numbers are silent, whatever the weather is.
     var firstAudible = 0

@@ -175,8 +175,6 @@ final class DemoDirector {
   }
 
   /// Makes up a title that has not been used before.
-  ///
-  /// - Returns: The title.
   func nextTitle(by actor: DemoPlan.Actor) -> String {
     serial += 1
     return "\(actor.name) \(serial): \(Self.posts[serial % Self.posts.count].title)"

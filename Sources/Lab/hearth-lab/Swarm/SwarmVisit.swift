@@ -47,10 +47,6 @@ actor SwarmVisit {
 
   /// Creates the accounts, if any are needed.
   ///
-  /// - Parameters:
-  ///   - settings: The settings of the run.
-  ///   - terminals: How many terminals watch.
-  /// - Returns: The identifiers of the users.
   /// - Throws: `SwarmProblem` or `AuthError`.
   func arrive(_ settings: SwarmSettings, terminals: Int) async throws -> [String] {
     guard let accounts else {
@@ -122,12 +118,6 @@ struct SwarmOuting {
   private let interruption: SwarmInterruption
 
   /// Prepares a run.
-  ///
-  /// - Parameters:
-  ///   - settings: The settings of the run.
-  ///   - options: The options for carrying it out.
-  ///   - folder: Its directory.
-  ///   - keeps: Whether to keep what is written at a remote database.
   init(
     _ settings: SwarmSettings,
     options: SwarmRun.Options,

@@ -54,7 +54,6 @@ package enum Trespass {
   ///
   /// The rules are evaluated against a small blog; rules that cannot be parsed count as refusing.
   ///
-  /// - Parameter source: The rules document.
   /// - Returns: Whether every action is refused.
   package static func isRefused(by source: String) -> Bool {
     guard let rules = try? RuleSet(source: source) else { return true }

@@ -29,7 +29,6 @@ extension Invariant {
 
 /// The evidence of a run: what clients have recorded, and what the observer saw.
 struct Evidence: Sendable {
-  /// What clients have recorded.
   let history: History
   /// What the observer saw.
   let commits: CommitHistory

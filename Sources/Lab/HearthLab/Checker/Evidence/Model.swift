@@ -2,7 +2,6 @@ import RealtimeCore
 
 /// What must be and what may be in the database, according to the answers that clients received.
 struct Model: Sendable {
-  /// One user's star on one post.
   struct Star: Hashable, Sendable {
     let post: String
     let uid: String

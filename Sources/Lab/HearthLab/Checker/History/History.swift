@@ -106,7 +106,6 @@ struct ClientHistory: Sendable {
 extension ClientHistory {
   /// Reads the history of a client; a partial line, left by a killed process, is skipped.
   ///
-  /// - Parameter path: The file.
   /// - Throws: ``HistoryError`` when the file cannot be read, or a line is invalid.
   init(at path: String) throws(HistoryError) {
     guard let data = FileManager.default.contents(atPath: path) else {

@@ -1,6 +1,5 @@
 import RealtimeCore
 
-/// An event, as recorded by one line of a history.
 enum HistoryEvent: Hashable, Sendable {
   /// A process of the client has started; the first line of every file.
   case started(HistoryHeader)

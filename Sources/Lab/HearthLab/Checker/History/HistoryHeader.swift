@@ -3,7 +3,6 @@ import RealtimeCore
 /// Describes the writer of a history: the first line of a file, and of each further process of the
 /// same client.
 package struct HistoryHeader: Hashable, Sendable {
-  /// The kind of writer.
   enum Role: String, Sendable {
     case client
     /// The process that starts the others, causes the faults and takes the samples.
@@ -27,7 +26,6 @@ package struct HistoryHeader: Hashable, Sendable {
 
   /// The name of the client, which is the same for all its processes.
   var client: String
-  /// The kind of writer.
   var role: Role
   var user: String
   var uid: String

@@ -83,7 +83,6 @@ struct Telling: Hashable, Sendable {
     /// writes. The changes are the values that differ from what was told before, by their paths, if
     /// they are few.
     case child(version: String?, changes: JSONValue?)
-    /// The path is empty.
     case gone
     /// The view has the server's data, and each further change will be told.
     ///
@@ -136,7 +135,6 @@ extension Node {
 
   /// The values that differ from earlier data, by their paths; null where a value is gone.
   ///
-  /// - Parameter old: The earlier data.
   /// - Returns: An object, or nil when nothing changed or too much changed for one line.
   /// - Complexity: O(children of what changed)
   func changedValues(from old: Node) -> JSONValue? {

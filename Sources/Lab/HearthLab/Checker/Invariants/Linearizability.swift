@@ -121,7 +121,6 @@ struct LinearizabilitySearch: Sendable {
 
   /// Runs the search.
   ///
-  /// - Parameter initial: The number before all calls.
   /// - Returns: Whether an order exists.
   /// - Complexity: Exponential in the number of concurrent calls, at most the limit.
   func run(from initial: Int64 = 0) -> Result {

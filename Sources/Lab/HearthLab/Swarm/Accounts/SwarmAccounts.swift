@@ -49,9 +49,6 @@ package actor SwarmAccounts {
 
   /// Creates an account for every user and for every terminal.
   ///
-  /// - Parameters:
-  ///   - settings: The settings of the run.
-  ///   - terminals: The number of terminals that watch.
   /// - Returns: The user IDs of the users, without those of the terminals.
   /// - Throws: ``SwarmProblem`` or `AuthError`; accounts created by then still have to be deleted.
   package func make(for settings: SwarmSettings, terminals: Int) async throws -> [String] {

@@ -108,10 +108,6 @@ package struct SwarmCrew: Sendable {
   }
 
   /// Carries out orders until they end or the run is concluded.
-  ///
-  /// - Parameters:
-  ///   - orders: The driver's orders.
-  ///   - tell: Sends a report to the driver.
   package func work(
     _ orders: AsyncStream<CrewOrder>,
     tell: @escaping @Sendable (CrewReport) -> Void

@@ -22,10 +22,6 @@ struct SwarmReader: Sendable {
   private let client: HTTPClient
 
   /// Creates a reader; nil without servers or without an account.
-  ///
-  /// - Parameters:
-  ///   - hosts: The hosts of the servers.
-  ///   - tokens: Identifies the user.
   init?(at hosts: [String], by tokens: (any DatabaseTokenProvider)?) {
     guard !hosts.isEmpty, let tokens else { return nil }
     self.tokens = tokens

@@ -192,15 +192,12 @@ package struct SwarmSweep: Sendable {
   private static let postsAtOnce = 100
 
   /// Creates a sweep.
-  ///
-  /// - Parameter admin: The administrator's client of the database.
   package init(_ admin: AdminClient) {
     self.admin = admin
   }
 
   /// Removes the posts of some users with all comments on them, and the data about the users.
   ///
-  /// - Parameter uids: The user IDs.
   /// - Returns: The number of posts removed.
   /// - Throws: ``SwarmProblem``, or a connection error.
   /// - Complexity: O(posts), with one request per hundred of them

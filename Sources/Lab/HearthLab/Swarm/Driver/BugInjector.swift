@@ -21,7 +21,6 @@ struct BugInjector: Sendable {
 
   /// Makes the mistake.
   ///
-  /// - Parameter history: What the clients have recorded so far.
   /// - Throws: ``SwarmProblem`` when there is nothing to make it with.
   func inject(_ history: History) async throws {
     switch bug {

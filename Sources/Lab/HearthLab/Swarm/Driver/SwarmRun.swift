@@ -99,7 +99,6 @@ package struct SwarmRun: Sendable {
 
   /// Carries the run out.
   ///
-  /// - Returns: The report of the run.
   /// - Throws: ``SwarmProblem``, or the error that keeps a program from starting.
   package func run() async throws -> SwarmReport {
     let stage = try await SwarmStage.set(settings, options: options, history: history)

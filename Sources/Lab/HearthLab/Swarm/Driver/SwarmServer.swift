@@ -111,7 +111,6 @@ actor SwarmServer {
 
   /// Kills the server and starts it again after a pause.
   ///
-  /// - Parameter pause: How long no server runs.
   /// - Throws: ``SwarmProblem`` when it does not start again.
   func killAndRestart(after pause: Duration) async throws {
     guard let process, process.isRunning else { return }

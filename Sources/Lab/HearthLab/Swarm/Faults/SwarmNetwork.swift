@@ -45,8 +45,6 @@ final class SwarmNetwork: Sendable {
 
   /// Starts listening for a client process.
   ///
-  /// - Parameter process: The number of the process.
-  /// - Returns: The port that the process connects to.
   /// - Throws: The system's error when no port is free.
   func open(process: Int) async throws -> Int {
     let listener = try await ServerBootstrap(group: loop)
@@ -80,8 +78,6 @@ final class SwarmNetwork: Sendable {
   ///
   /// No connection is accepted in the meantime, so the replay precedes what the client sends next.
   ///
-  /// - Parameter process: The number of the process.
-  /// - Returns: The number of connections that were replayed.
   /// - Throws: The event loop's error after it has been shut down.
   func repeatAll(process: Int) async throws -> Int {
     let recorded = try await loop.submit { [self] in

@@ -79,7 +79,6 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
 
   /// Parses a list such as `drop,delay`; `all` and `none` are valid lists as well.
   ///
-  /// - Parameter text: The names of the faults.
   /// - Returns: Each kind once, in the order of declaration.
   /// - Throws: ``SwarmProblem`` that names the unknown fault.
   package static func list(_ text: String) throws(SwarmProblem) -> [FaultKind] {

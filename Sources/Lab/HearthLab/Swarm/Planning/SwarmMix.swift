@@ -62,7 +62,6 @@ package struct SwarmMix: Hashable, Codable, Sendable {
 
   /// Chooses an action with a probability proportional to its share.
   ///
-  /// - Parameter generator: The source of randomness.
   /// - Returns: An action whose share is above 0.
   package func pick(using generator: inout SeededGenerator) -> SwarmAction {
     var rest = generator.below(total)

@@ -23,7 +23,6 @@ package struct SwarmPlan: Hashable, Sendable {
   /// Operations arrive independently of each other, as an open load. If a user cannot keep up, the
   /// delay counts as latency.
   ///
-  /// - Parameter settings: The settings of the run.
   /// - Complexity: O(operations · log operations)
   package init(_ settings: SwarmSettings) {
     end = Self.opening + Int64(settings.seconds * 1_000_000)

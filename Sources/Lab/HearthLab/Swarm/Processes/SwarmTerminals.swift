@@ -62,7 +62,6 @@ struct SwarmTerminals: Sendable {
   /// Screens that are offline may well show the same content, but not what the database has by now.
   /// The same is true of a screen that has only just come online.
   ///
-  /// - Parameter isCurrent: Whether the database has what a screen shows.
   /// - Returns: The last capture of each screen, in the order of the terminals.
   func capture(
     where isCurrent: (CapturedScreen) async -> Bool = { _ in true }

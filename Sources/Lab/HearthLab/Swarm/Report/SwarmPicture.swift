@@ -271,7 +271,6 @@ package struct SwarmPicture: Sendable {
 
 /// Describes a run in words, for pages and pictures.
 enum SwarmWords {
-  /// How the run ended.
   static func verdict(_ report: SwarmReport) -> String {
     switch report.check.verdict {
     case .held: report.mishaps.isEmpty ? "Every promise held" : "Failed"
