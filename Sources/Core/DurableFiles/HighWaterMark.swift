@@ -63,7 +63,6 @@ package final class HighWaterMark {
 
   /// Reads a mark, while another thread or process may be moving it.
   ///
-  /// - Parameter path: The path of the file, which may be missing.
   /// - Returns: The content.
   /// - Throws: ``FileFailure`` if it cannot be read.
   package static func read(_ path: String) throws(FileFailure) -> Reading {

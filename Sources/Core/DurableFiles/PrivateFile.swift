@@ -87,9 +87,6 @@ package enum PrivateFile {
 
   /// Writes all bytes, with as many system calls as necessary.
   ///
-  /// - Parameters:
-  ///   - bytes: The bytes.
-  ///   - descriptor: An open file or pipe.
   /// - Returns: The `errno` of the failure, or 0.
   package static func writeAll(_ bytes: [UInt8], to descriptor: CInt) -> CInt {
     var start = 0

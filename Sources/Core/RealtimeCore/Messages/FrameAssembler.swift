@@ -12,10 +12,6 @@ package struct FrameAssembler: Sendable {
   package var byteLimit: Int
 
   /// Makes an assembler.
-  ///
-  /// - Parameters:
-  ///   - segmentLimit: The most frames in a message.
-  ///   - byteLimit: The most bytes in a message.
   package init(segmentLimit: Int = Limits.segments, byteLimit: Int = Limits.messageBytes) {
     self.segmentLimit = segmentLimit
     self.byteLimit = byteLimit
@@ -49,7 +45,6 @@ package struct FrameAssembler: Sendable {
 
   /// Receives a text frame.
   ///
-  /// - Parameter frame: The bytes of the frame.
   /// - Returns: The message, if this frame completes one.
   /// - Throws: ``MessageError`` if a limit is exceeded. The caller must then abandon the message;
   ///   this frame counts as the first of those still to come.

@@ -71,7 +71,6 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
 
   /// The request target of the handshake.
   ///
-  /// - Parameter lastSession: The session that the new connection replaces, if any.
   /// - Returns: The path with its parameters.
   package func requestTarget(lastSession: String?) -> String {
     var text = "/.ws?v=5"

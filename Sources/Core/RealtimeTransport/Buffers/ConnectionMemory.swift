@@ -67,7 +67,6 @@ package final class ConnectionMemory {
 
   /// Whether no more long responses should be produced for a client.
   ///
-  /// - Parameter isWaiting: Whether the client has not read all of its output yet.
   /// - Returns: Whether the waiting output of all connections leaves no room.
   package func isExhausted(isWaiting: Bool) -> Bool {
     guard outputBytes > bounds.output else { return false }
@@ -90,11 +89,6 @@ package final class ConnectionMemory {
   }
 
   /// Records that the waiting output of a queue has changed.
-  ///
-  /// - Parameters:
-  ///   - queue: The queue.
-  ///   - old: The bytes that were waiting.
-  ///   - new: The bytes that are waiting.
   func note(_ queue: OutputQueue, from old: Int, to new: Int) {
     count(new - old)
     outputs[ObjectIdentifier(queue)] = new > 0 ? queue : nil

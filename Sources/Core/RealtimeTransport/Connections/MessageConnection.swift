@@ -41,10 +41,6 @@ package protocol MessageConnection: AnyObject {
   func setReading(_ isReading: Bool)
 
   /// Sends the remaining output, tells the client that this is the end, then closes.
-  ///
-  /// - Parameters:
-  ///   - code: The WebSocket code for the client.
-  ///   - reason: The reason that `onClose` receives.
   func close(code: UInt16, reason: String)
 }
 

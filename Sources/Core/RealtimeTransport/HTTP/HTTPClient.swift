@@ -34,10 +34,6 @@ package struct HTTPClient: Sendable {
 
   /// Opens a connection over which a request is sent.
   ///
-  /// - Parameters:
-  ///   - target: The server.
-  ///   - eventLoop: The event loop of the channel.
-  ///   - makeHandler: Makes the handler of the parts of the response.
   /// - Returns: The channel.
   func connect(
     to target: ConnectionTarget,

@@ -73,13 +73,6 @@ package struct HTTPRequest: Sendable {
   }
 
   /// Makes the request that another server has received, to be answered here.
-  ///
-  /// - Parameters:
-  ///   - method: The method.
-  ///   - target: The path and the parameters, as received.
-  ///   - headerLines: The header lines.
-  ///   - body: The body.
-  ///   - peer: The client of the other server.
   package init(
     forwarded method: String,
     target: String,

@@ -43,9 +43,6 @@ struct ClientTLS: Sendable {
 
   /// Encrypts a channel before anything is sent over it.
   ///
-  /// - Parameters:
-  ///   - channel: A channel that is not connected yet.
-  ///   - host: The name or address for which the server needs a certificate.
   /// - Throws: ``TLSFailure`` if no certificate can be issued for this host.
   func secure(_ channel: any Channel, to host: String) throws {
     let handler: NIOSSLClientHandler

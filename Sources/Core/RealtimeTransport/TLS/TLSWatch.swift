@@ -11,10 +11,6 @@ final class TLSWatch: ChannelInboundHandler {
   private let certificate: () -> NIOSSLCertificate?
 
   /// Makes a handler, to be added right after the TLS handler.
-  ///
-  /// - Parameters:
-  ///   - host: The host for which the other end needs a certificate.
-  ///   - certificate: Returns the certificate of the other end, if known.
   init(host: String, certificate: @escaping () -> NIOSSLCertificate?) {
     self.host = host
     self.certificate = certificate

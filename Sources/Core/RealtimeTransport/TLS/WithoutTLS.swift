@@ -33,9 +33,6 @@ package struct ServerCertificate: Sendable {
 
   /// Refuses every certificate.
   ///
-  /// - Parameters:
-  ///   - chain: A PEM file with the server's certificate.
-  ///   - key: A PEM file with the private key.
   /// - Throws: ``ServerCertificateError``, which names what is missing.
   package init(chain: String, key: String) throws(ServerCertificateError) {
     throw ServerCertificateError(description: TLSFailure.leftOut.description)

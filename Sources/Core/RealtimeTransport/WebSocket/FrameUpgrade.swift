@@ -11,10 +11,6 @@ enum FrameUpgrade {
     private let open: @Sendable (any Channel, HTTPRequestHead) throws -> Outcome
 
     /// Makes an upgrade.
-    ///
-    /// - Parameters:
-    ///   - admit: Decides whether a request may open a WebSocket.
-    ///   - open: Adds the message handler.
     init(
       admit: @escaping @Sendable (any Channel, HTTPRequestHead) -> EventLoopFuture<HTTPHeaders?>,
       open: @escaping @Sendable (any Channel, HTTPRequestHead) throws -> Outcome
