@@ -51,11 +51,6 @@ extension AuthError {
   ///
   /// The message of a response is a code, optionally followed by a colon and an explanation. If the
   /// message is a sentence, as for API keys, the status serves as the code.
-  ///
-  /// - Parameters:
-  ///   - text: The message.
-  ///   - status: The status in the body, if any.
-  ///   - code: The HTTP status.
   convenience init(serverMessage text: String, status: String?, code: Int) {
     var word = String(text.prefix { $0 != " " && $0 != ":" })
     let rest = text.dropFirst(word.count).drop { $0 == " " || $0 == ":" }

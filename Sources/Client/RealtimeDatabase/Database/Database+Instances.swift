@@ -180,8 +180,6 @@ package struct DefaultLog: LogHandler {
   }
 
   /// Writes messages of this level and more severe ones from now on, for all databases.
-  ///
-  /// - Parameter name: The name of a level of `Logger`.
   package static func setThreshold(_ name: String) {
     if let level = Logger.Level(rawValue: name) { threshold.withLockedValue { $0 = level } }
   }

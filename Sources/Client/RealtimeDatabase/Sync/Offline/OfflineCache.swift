@@ -69,9 +69,6 @@ struct OfflineCache: Sendable {
 
   /// The stored data of a query: from its own entry, or from an entry of all data at or above it.
   ///
-  /// - Parameters:
-  ///   - spec: The query.
-  ///   - now: The time, which becomes the last use of the entry.
   /// - Returns: The data, and whether it is exactly what the query's own entry has; nil if there is
   ///   none.
   /// - Complexity: O(size of the entry), depending on the store

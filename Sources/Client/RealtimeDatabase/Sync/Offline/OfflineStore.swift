@@ -13,7 +13,6 @@ package import RealtimeCore
 package protocol OfflineStore: Sendable {
   /// The data of a tracked query after all changes so far.
   ///
-  /// - Parameter query: The number of the query.
   /// - Returns: The data, or nil if there is none or it cannot be read.
   func data(of query: Int64) -> Node?
 
