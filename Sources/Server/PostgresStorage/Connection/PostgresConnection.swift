@@ -23,9 +23,6 @@ final class PostgresConnection {
   /// Several hosts are tried side by side. Each has `connect_timeout` seconds, which are 3 unless the
   /// address says otherwise.
   ///
-  /// - Parameters:
-  ///   - address: The address.
-  ///   - limit: How long all of this may take, if less.
   /// - Throws: ``PostgresFailure`` when no connection can be opened.
   init(to address: PostgresAddress, within limit: Duration? = nil) throws(PostgresFailure) {
     let deadline = limit.map { ContinuousClock.now + $0 }
@@ -107,10 +104,6 @@ final class PostgresConnection {
 
   /// Runs a statement and returns its rows.
   ///
-  /// - Parameters:
-  ///   - sql: One statement, which is prepared on its first use.
-  ///   - parameters: The values of `$1` and so on.
-  ///   - limit: How long it may take.
   /// - Returns: The rows.
   /// - Throws: ``PostgresFailure``. Unless its `isLost` is true, the statement has changed nothing.
   @discardableResult

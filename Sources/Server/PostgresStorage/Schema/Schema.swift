@@ -9,10 +9,6 @@ enum Schema {
   ///
   /// Several processes may call this at the same time: one waits for the other.
   ///
-  /// - Parameters:
-  ///   - connection: The connection to PostgreSQL.
-  ///   - origin: The name that errors use.
-  ///   - mayChange: Whether to create or update the schema, and not only to check it.
   /// - Throws: `StoreError` when a newer program created the schema, or when it is missing or older
   ///   and may not be changed, or ``PostgresFailure``.
   static func prepare(

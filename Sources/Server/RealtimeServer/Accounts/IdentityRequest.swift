@@ -121,9 +121,6 @@ enum RequestBody {
 
   /// The fields of a body.
   ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - allowsForm: Whether the body may be a form.
   /// - Returns: The fields.
   /// - Throws: ``IdentityError`` when the body has the wrong type or is malformed, or when a name
   ///   comes twice, which two readers could understand differently.

@@ -337,10 +337,6 @@ extension DatabaseCore {
 
   /// Adds an internal peer.
   ///
-  /// - Parameters:
-  ///   - peer: Receives the hub's messages.
-  ///   - identity: The identity that it acts for until it signs in.
-  ///   - network: The network of the client, if it is going to listen.
   /// - Returns: The identifier by which the hub knows it.
   func openInternal(
     _ peer: any InternalPeer,

@@ -331,9 +331,6 @@ extension DatabaseCore {
 
   /// Closes all connections without an answer, and stores nothing more.
   ///
-  /// - Parameters:
-  ///   - reason: Why.
-  ///   - code: What clients are told: ``CloseCode/goingAway`` if another server goes on.
   /// - Returns: A future that completes when the store is closed; it never fails.
   func abandon(
     because reason: String = "the server ends because its data could not be written",

@@ -69,9 +69,6 @@ final class DatabaseRegistry {
   /// An emulator accepts any number of names, because test runners use one for each test. When the
   /// limit of open databases is reached, it closes the least recently used one that is idle.
   ///
-  /// - Parameters:
-  ///   - name: The name of the database; an invalid name means that there is none.
-  ///   - isMade: Whether a missing one is created.
   /// - Returns: The database; ``refusal(_:)`` turns a failure into an error for clients.
   func database(_ name: String, isMade: Bool) -> EventLoopFuture<DatabaseCore> {
     let eventLoop = context.eventLoop

@@ -91,10 +91,6 @@ extension RESTError {
 extension Redirection {
   /// Redirects a client to the other server, with its complete request.
   ///
-  /// - Parameters:
-  ///   - request: The client's request.
-  ///   - target: The path and query for the other server.
-  ///   - isSecure: Whether this server is reached over TLS.
   /// - Returns: An answer with status 307, or 503 at a socket.
   func answer(to request: HTTPRequest, target: String, isSecure: Bool) -> HTTPAnswer {
     guard !request.peer.isLocal else { return RESTError(self).answer }

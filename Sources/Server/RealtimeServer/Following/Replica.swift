@@ -82,8 +82,6 @@ final class Replica: LinkReceiver {
   }
 
   /// Calls a closure once the copy has everything that was acknowledged by now.
-  ///
-  /// - Parameter body: Receives whether it has; false if the copy has ended.
   func whenCurrent(_ body: @escaping (Bool) -> Void) {
     perform(following.ask(body))
   }

@@ -236,9 +236,6 @@ extension ServerCore {
 
   /// Checks whether a link is accepted.
   ///
-  /// - Parameters:
-  ///   - request: The handshake.
-  ///   - isOpened: Whether the link is about to be opened, which uses up its ticket.
   /// - Returns: The run of the server that it is from.
   /// - Throws: Why it is not accepted.
   @discardableResult func checkLink(

@@ -6,9 +6,6 @@ internal import RealtimeTransport
 extension ServerCore {
   /// Determines who sent a request, by its credential or by the ticket of a redirect.
   ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - isCarriedOut: Whether the request is about to be carried out, which uses up its ticket.
   /// - Returns: The sender's credential, or why it cannot be determined.
   func sender(
     of request: HTTPRequest,

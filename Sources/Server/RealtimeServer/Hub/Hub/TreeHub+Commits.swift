@@ -70,7 +70,6 @@ extension TreeHub {
 
   /// Reports that the first batches in flight are durable.
   ///
-  /// - Parameter count: How many batches; all of them were stored as one.
   /// - Returns: All outputs that waited for them, in order.
   package mutating func batchCommitted(_ count: Int = 1) -> [HubOutput] {
     let stored = durability.committed(count)
