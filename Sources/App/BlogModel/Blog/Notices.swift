@@ -404,9 +404,6 @@ package enum Notice: Hashable, Sendable, Codable {
 
   /// What happened, as a sentence.
   ///
-  /// - Parameters:
-  ///   - name: Returns the name of a person as displayed.
-  ///   - title: Returns the title of a post as displayed.
   /// - Returns: The sentence, with its period.
   package func sentence(name: (Author) -> String, title: (String) -> String) -> String {
     switch self {
@@ -430,7 +427,6 @@ package enum Notice: Hashable, Sendable, Codable {
 extension NoticeEntry {
   /// What happened, as a sentence without a period.
   ///
-  /// - Parameter name: The person who acted, as displayed.
   /// - Returns: The sentence; it has the title of the post, which others have written.
   package func sentence(by name: String) -> String {
     switch kind {

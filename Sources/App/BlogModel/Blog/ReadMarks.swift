@@ -250,10 +250,6 @@ package struct ReadState: Hashable, Sendable, Codable {
 
   /// How many comments by others are unread on a post whose text was read.
   ///
-  /// - Parameters:
-  ///   - comments: The newest comments, oldest first.
-  ///   - post: The post they belong to.
-  ///   - uid: The user who reads.
   /// - Returns: Their number, as far as the given comments tell.
   package func newComments(
     among comments: [Comment],

@@ -26,7 +26,6 @@ final class Burst: @unchecked Sendable {
   private let queue: DispatchQueue
   private var isWaiting = false
 
-  /// - Parameter queue: The queue on which the events arrive.
   init(on queue: DispatchQueue) {
     self.queue = queue
   }

@@ -102,7 +102,6 @@ package struct BlogPaths: Sendable {
 
   /// The mentions of a name: the key of each post or comment, and its post.
   ///
-  /// - Parameter name: A name as ``TextMarks/key(ofName:)`` makes it.
   /// - Returns: The location.
   package func mentions(of name: String) -> DatabaseReference { place(.mentions, name) }
 

@@ -117,10 +117,6 @@ package struct BlogTrace: Hashable, Sendable {
 
   /// All entries that lead to a comment.
   ///
-  /// - Parameters:
-  ///   - comment: The comment.
-  ///   - post: The post it is on.
-  ///   - parent: The comment it replies to, if that exists.
   /// - Returns: The entries.
   static func all(of comment: Comment, on post: PostID, answering parent: Comment?) -> [BlogTrace] {
     let names = TextMarks(of: comment.text).mentions

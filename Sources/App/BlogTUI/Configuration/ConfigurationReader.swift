@@ -117,9 +117,6 @@ package struct ConfigurationReader {
 package enum ThemeText {
   /// Parses a theme; invalid lines have no effect.
   ///
-  /// - Parameters:
-  ///   - file: The theme file.
-  ///   - problems: Receives the problems of the file.
   /// - Returns: The theme.
   static func theme(
     of file: ConfigurationReader.ThemeFile,

@@ -115,7 +115,6 @@ struct TOMLDocument {
 enum TOMLKey {
   /// Reads a key and the blanks around it from the beginning of a line.
   ///
-  /// - Parameter text: The text of the line; what was read is removed.
   /// - Returns: The parts of the key; empty if there is no key.
   static func read(_ text: inout Substring) -> [String] {
     var names: [String] = []
@@ -186,7 +185,6 @@ package enum TOMLString {
 
   /// Reads a string from the beginning of a text.
   ///
-  /// - Parameter text: The text; what was read is removed.
   /// - Returns: The string; nil if there is none.
   package static func read(_ text: inout Substring) -> String? {
     var rest = text.unicodeScalars

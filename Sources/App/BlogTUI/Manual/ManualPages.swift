@@ -213,11 +213,6 @@ package struct Roff {
   private static let lineBytes = 80
 
   /// Begins a manual page.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the page, such as `hearth-keys`.
-  ///   - section: The section of the manual.
-  ///   - summary: What the page is about, in a few words.
   package init(name: String, section: Int, summary: String) {
     text = ".TH \"\(name.uppercased())\" \"\(section)\" \"\(Self.date)\" \"hearth\" \"hearth\"\n"
     heading("Name")

@@ -36,10 +36,6 @@ package struct RecentRecording {
   package init() {}
 
   /// Adds entries.
-  ///
-  /// - Parameters:
-  ///   - entries: What happened, in order.
-  ///   - model: The model after it.
   package mutating func add(_ entries: [RecordingEntry], after model: Model) {
     for entry in entries { add(entry) }
     if isDue(model) { beginPart(from: model) }

@@ -34,10 +34,6 @@ package struct Replay: Sendable {
   private var facts: [[ReplayFact]] = []
 
   /// Makes a replay positioned before the first step.
-  ///
-  /// - Parameters:
-  ///   - recording: The recording to replay.
-  ///   - interval: The number of steps between two snapshots.
   package init(_ recording: Recording, interval: Int = 64) {
     self.recording = recording
     // A thousand snapshots are enough to make every step back fast.

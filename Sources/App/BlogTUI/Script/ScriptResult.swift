@@ -24,13 +24,6 @@ package struct ScriptResult: Sendable {
   private let screen: String
 
   /// Makes a result.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the script's file.
-  ///   - script: The script.
-  ///   - playedSteps: How many of its steps were played.
-  ///   - failure: The step after them, if it failed.
-  ///   - screen: The screen when the script ended.
   package init(
     of name: String,
     _ script: Script,

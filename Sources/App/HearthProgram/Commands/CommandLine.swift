@@ -176,9 +176,6 @@ enum DashedWord {
 
   /// Joins or marks the words that only look like options.
   ///
-  /// - Parameters:
-  ///   - arguments: The words after the name of the program, starting with the command, if any.
-  ///   - program: The program that declares the commands.
   /// - Returns: Words that ArgumentParser understands as this program means them.
   static func protect(_ arguments: [String], of program: any ParsableCommand.Type) -> [String] {
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex

@@ -116,7 +116,6 @@ struct CommonOptions: ParsableArguments {
 
   /// The URL of the database.
   ///
-  /// - Parameter namespace: The database of the local server, if no URL is given.
   /// - Returns: The value of `--database`, or else the local server's socket.
   /// - Throws: ``CommandFailure`` when there is no home directory.
   func databaseURL(namespace: String = "hearth") throws(CommandFailure) -> String {
@@ -139,9 +138,6 @@ struct StoreChoice: ParsableArguments {
 
   /// The databases of the storage, or else of the data directory.
   ///
-  /// - Parameters:
-  ///   - options: The options that name the data directory.
-  ///   - changesSchema: Whether to make the schema of a shared storage if it is missing.
   /// - Returns: The databases.
   /// - Throws: ``CommandFailure`` when there is no home directory, or for options that exclude each
   ///   other.
@@ -198,9 +194,6 @@ struct DatabaseChoice: ParsableArguments {
 
   /// Finds the database.
   ///
-  /// - Parameters:
-  ///   - options: The options that name the data directory.
-  ///   - changesSchema: Whether to make the schema of a shared storage if it is missing.
   /// - Returns: The database; if no name was given, it need not exist yet.
   /// - Throws: ``CommandFailure`` when there is no database with this name; it lists the existing
   ///   ones.
@@ -257,10 +250,6 @@ struct StarOptions: ParsableArguments {
   ///
   /// At a local socket, increments need a user for the rules to refer to.
   ///
-  /// - Parameters:
-  ///   - url: The URL of the database.
-  ///   - author: The user.
-  ///   - options: The options for connecting; at a local socket, the user is added to them.
   /// - Returns: The method.
   func method(at url: String, for author: Author, _ options: inout DatabaseOptions) -> StarMethod {
     switch stars {
@@ -275,10 +264,6 @@ extension StarMethod {
   /// Chooses increments where rules ensure that each counts once: at a local socket, and for a
   /// signed-in user.
   ///
-  /// - Parameters:
-  ///   - url: The URL of the database.
-  ///   - author: The user.
-  ///   - options: The options for connecting; at a local socket, the user is added to them.
   /// - Returns: The method.
   package static func automatic(
     at url: String,

@@ -19,11 +19,6 @@ package struct LocalServer: Sendable {
   private static let idleTime = 5
 
   /// Describes the server for a set of paths.
-  ///
-  /// - Parameters:
-  ///   - paths: The paths of its data, socket and log.
-  ///   - ownsSocketDirectory: Whether this program creates the directory of the socket.
-  ///   - program: The `hearth` executable to run as the server.
   package init(
     _ paths: ProgramPaths,
     ownsSocketDirectory: Bool,

@@ -141,7 +141,6 @@ struct RefusedRequests: Sendable {
 
   /// Stores a request.
   ///
-  /// - Parameter request: What `hearth rules explain --request` reads.
   /// - Returns: The path of the file, which is the same for the same request; nil if it cannot be
   ///   stored.
   @Sendable func keep(_ request: JSONValue) -> String? {

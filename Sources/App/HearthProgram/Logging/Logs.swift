@@ -258,10 +258,6 @@ final class LogStream: Sendable {
   }
 
   /// Writes a line as soon as the reader takes it.
-  ///
-  /// - Parameters:
-  ///   - line: The line with its end.
-  ///   - missing: Makes the line that stands for it, and for others, if it is dropped.
   func append(_ line: String, missing: @escaping @Sendable (_ lineCount: Int) -> String) {
     let starts = state.withLockedValue { state in
       guard state.waiting.count + line.utf8.count <= capacity else {

@@ -18,11 +18,6 @@ struct ConfigurationFiles {
   private let environment: [String: String]
 
   /// Determines the paths of the files.
-  ///
-  /// - Parameters:
-  ///   - path: The value of `--config`, if given.
-  ///   - options: The settings given on the command line.
-  ///   - environment: The environment variables of the process.
   init(
     path: String?,
     options: [(setting: Setting, value: String, option: String)] = [],

@@ -83,9 +83,6 @@ struct Doctor: AsyncParsableCommand {
 
   /// What can be found without asking a database.
   ///
-  /// - Parameters:
-  ///   - paths: The paths of the program, or why there are none.
-  ///   - port: The port that a server would use.
   /// - Returns: The findings in the order in which they are printed.
   @MainActor
   static func findings(at paths: Result<ProgramPaths, CommandFailure>, port: Int) -> [Finding] {

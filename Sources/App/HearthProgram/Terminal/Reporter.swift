@@ -182,7 +182,6 @@ struct Secrets {
 
   /// Compiles the expressions.
   ///
-  /// - Parameter known: Secrets that are left out wherever they are.
   /// - Throws: An error of `NSRegularExpression`, which a test excludes.
   init(known: [String] = []) throws {
     self.known = known.filter { !$0.isEmpty }

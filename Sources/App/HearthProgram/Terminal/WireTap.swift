@@ -37,10 +37,6 @@ final class WireTap: Sendable {
   }
 
   /// Starts to buffer events, and connects screens to the wire.
-  ///
-  /// - Parameters:
-  ///   - environment: The environment of the screens.
-  ///   - secrets: Secrets that are left out of what is written to files.
   @MainActor
   func open(in environment: inout Environment, known secrets: [String] = []) {
     environment.watchWire = { $0 ? self.start() : self.stop() }

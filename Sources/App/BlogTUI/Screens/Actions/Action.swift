@@ -84,13 +84,6 @@ struct BoundAction: Sendable {
   let perform: Change
 
   /// Declares an action that has effects outside the model.
-  ///
-  /// - Parameters:
-  ///   - action: The name.
-  ///   - keys: The default keys; hints show the first.
-  ///   - contexts: The contexts in which the action exists.
-  ///   - help: The description.
-  ///   - perform: Changes the model, and returns what has to be done outside it.
   init(
     _ action: Action,
     keys: [KeySequence],
@@ -136,11 +129,6 @@ struct BoundAction: Sendable {
 extension BoundAction {
   /// Declares the keys that move through something longer than the screen.
   ///
-  /// - Parameters:
-  ///   - context: The context in which they work.
-  ///   - toTop: The keys that move to the top, and their description.
-  ///   - hints: The hints in the footer for some of the motions.
-  ///   - move: Performs a motion.
   /// - Returns: A declaration for each motion.
   static func motions(
     in context: Context,

@@ -20,10 +20,6 @@ extension KeyTable {
 
   /// The table after applying the key bindings of a configuration file; invalid ones are skipped.
   ///
-  /// - Parameters:
-  ///   - overrides: The bindings, in the order in which they appear in the file.
-  ///   - source: The name of the file.
-  ///   - problems: Receives the problems of invalid bindings.
   /// - Returns: The new table.
   package func applying(
     _ overrides: [KeyOverride],

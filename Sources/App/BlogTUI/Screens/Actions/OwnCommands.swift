@@ -69,7 +69,6 @@ extension OwnCommand {
 extension Configuration {
   /// The keys of the program after the user's bindings, with the user's own commands.
   ///
-  /// - Parameter problems: Receives the problems of bindings and names, which have no effect.
   /// - Returns: The table.
   func keyTable(problems: inout [ConfigurationProblem]) -> KeyTable {
     // Making a table takes a millisecond, for which the first screen would wait.

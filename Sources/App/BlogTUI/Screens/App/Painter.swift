@@ -160,9 +160,6 @@ package func view(_ model: Model) -> Screen {
 
 /// Draws the model like ``view(_:)``, but reuses list rows that look the same as before.
 ///
-/// - Parameters:
-///   - model: What is drawn.
-///   - rows: The rows from the previous drawing; they are replaced by the current ones.
 /// - Returns: The screen.
 package func view(_ model: Model, reusing rows: inout DrawnRows) -> Screen {
   var painter = Painter(model, drawnRows: rows)

@@ -226,7 +226,6 @@ package struct Inspector: Equatable, Sendable {
 
   /// The last events, whether they are shown or not, as the lines of a file.
   ///
-  /// - Parameter later: Events that have not been added.
   /// - Returns: One paragraph for each event.
   package func recentText(with later: [WireEvent]) -> String {
     var all = self

@@ -236,9 +236,6 @@ package struct OrderedPosts: Equatable, Sendable {
 
   /// Merges these posts with others, each once, in list order; of duplicates, these posts win.
   ///
-  /// - Parameters:
-  ///   - others: Posts in the order of the list.
-  ///   - isByStars: Whether stars decide the order; otherwise the keys do.
   /// - Returns: The merged list.
   /// - Complexity: O(n)
   func merged(with others: [Post], isByStars: Bool) -> OrderedPosts {

@@ -89,10 +89,6 @@ package enum Markup {
 
   /// The lines of a text, wrapped to a width.
   ///
-  /// - Parameters:
-  ///   - text: A text, which may have several lines.
-  ///   - width: The number of columns.
-  ///   - signs: The symbols that the program draws.
   /// - Returns: The lines; none if the width is not positive.
   /// - Complexity: O(n) in the number of clusters.
   package static func lines(of text: SafeText, width: Int, signs: Signs) -> [MarkedLine] {

@@ -369,7 +369,6 @@ extension Screen {
 
   /// The screen as lines of text, for comparison with a text from a file.
   ///
-  /// - Parameter trimsTrailingBlanks: Whether blanks at the end of each row are left out.
   /// - Returns: One line for each row, separated by newlines, without styles.
   package func text(trimsTrailingBlanks: Bool = true) -> String {
     var lines: [String] = []

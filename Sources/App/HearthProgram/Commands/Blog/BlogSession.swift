@@ -19,11 +19,6 @@ struct BlogSession {
 
   /// Finds or starts the server, and sets the deadline.
   ///
-  /// - Parameters:
-  ///   - options: The common options of the command.
-  ///   - namespace: The database of the local server.
-  ///   - starring: How stars are written.
-  ///   - isEndless: Whether the command runs until it is stopped, without a deadline.
   /// - Throws: ``CommandFailure`` when there is no such database.
   init(
     _ options: CommonOptions,

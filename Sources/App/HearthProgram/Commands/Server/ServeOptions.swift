@@ -100,7 +100,6 @@ struct ServeOptions: ParsableArguments {
 
   /// The options of the server.
   ///
-  /// - Parameter socket: The path of the socket for administrators, if there is one.
   /// - Returns: Options that have not been validated yet.
   /// - Throws: ``CommandFailure`` for a value that cannot be used.
   func serverOptions(socket: String?) throws -> DatabaseServer.Options {
