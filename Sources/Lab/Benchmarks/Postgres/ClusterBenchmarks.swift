@@ -39,10 +39,6 @@ struct ClusterBenchmarks {
 
   /// One write after the other at the leader, to listeners of all servers.
   ///
-  /// - Parameters:
-  ///   - servers: How many there are.
-  ///   - follows: Whether the others answer from copies, rather than forward.
-  ///   - figure: What is measured.
   /// - Returns: The benchmark, beside one server that all listeners have reached.
   private func fanOut(over servers: Int, follows: Bool, _ figure: LeaderFigure) -> Benchmark {
     let postgres = SharedPostgres(in: environment)
@@ -98,10 +94,6 @@ struct ClusterBenchmarks {
 
   /// What a client asks of a server that redirects it to another one, or forwards what it asks.
   ///
-  /// - Parameters:
-  ///   - name: What it asks.
-  ///   - redirects: Whether the server redirects it.
-  ///   - prepare: Prepares to ask one of two servers.
   /// - Returns: The benchmark, beside asking the leader.
   private func elsewhere(
     _ name: String,

@@ -25,9 +25,6 @@ final class HearthProcess {
 
   /// Starts a server.
   ///
-  /// - Parameters:
-  ///   - environment: The program, and where the server keeps its data.
-  ///   - arguments: Further arguments, given the path of a folder for its data.
   /// - Throws: ``LoadError`` when it does not start.
   init(
     in environment: BenchmarkEnvironment,
@@ -68,7 +65,6 @@ final class HearthServer {
 
   /// Starts a server, fills it, and verifies that its rules are in force.
   ///
-  /// - Parameter environment: The programs, and where the server keeps its data.
   /// - Throws: ``LoadError`` when the server does not do what it should.
   init(in environment: BenchmarkEnvironment) throws {
     process = try HearthProcess(in: environment) { folder in

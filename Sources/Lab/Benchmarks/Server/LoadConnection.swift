@@ -13,9 +13,6 @@ final class LoadConnection {
 
   /// Opens a connection.
   ///
-  /// - Parameters:
-  ///   - target: The server to connect to.
-  ///   - opening: The exchanges before it counts as open.
   /// - Throws: ``LoadError`` when the server does not answer as it must.
   init(to target: LoadTarget, opening: [Exchange]) throws {
     dialect = target.dialect

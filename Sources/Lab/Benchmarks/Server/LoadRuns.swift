@@ -109,9 +109,6 @@ final class ClosedLoop {
 
   /// Creates a run.
   ///
-  /// - Parameters:
-  ///   - lanes: The connections and what they send.
-  ///   - depth: The number of concurrent requests on each connection.
   /// - Throws: ``LoadError`` when the connections cannot be waited for.
   init(_ lanes: RequestLanes, depth: Int) throws {
     self.lanes = lanes

@@ -15,10 +15,6 @@ final class TerminalProgram {
 
   /// Starts a program.
   ///
-  /// - Parameters:
-  ///   - path: The program.
-  ///   - arguments: The program's arguments.
-  ///   - environment: The program's environment variables.
   /// - Throws: ``LoadError`` when no terminal or no process can be created.
   init(_ path: String, arguments: [String], environment: [String: String]) throws {
     var ends: (controller: Int32, terminal: Int32) = (-1, -1)

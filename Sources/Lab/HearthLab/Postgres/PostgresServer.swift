@@ -161,8 +161,6 @@ package final class PostgresServer: Sendable {
   }
 
   /// Stops the server, and returns when it has ended.
-  ///
-  /// - Parameter isCrash: Whether it is to end abruptly, so that the next start has to recover.
   package func stop(isCrash: Bool = false) {
     let descriptor = control.withLockedValue { descriptor in
       defer { descriptor = -1 }

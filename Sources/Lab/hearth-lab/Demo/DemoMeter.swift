@@ -19,10 +19,6 @@ final class DemoMeter: Sendable {
 
   /// Makes a meter.
   ///
-  /// - Parameters:
-  ///   - url: The URL of the database.
-  ///   - board: The board that receives the figures.
-  ///   - figuresFile: A file to which the figures are written as well.
   /// - Throws: What is wrong with the URL.
   init(_ url: String, board: DemoBoard, figuresFile: String?) throws {
     admin = AdminClient(try DatabaseURL(url).target, timeout: .seconds(5))

@@ -26,12 +26,6 @@ actor SwarmVisit {
   private var departure: Task<Bool, Never>?
 
   /// Prepares a visit.
-  ///
-  /// - Parameters:
-  ///   - database: The database.
-  ///   - directory: The directory of the run.
-  ///   - keeps: Whether to keep what the swarm writes in any case.
-  ///   - tell: Called with what the user should know.
   init(
     at database: SwarmDatabase,
     in directory: String,
@@ -62,7 +56,6 @@ actor SwarmVisit {
 
   /// Removes the written data, unless it is to be examined, and deletes the accounts.
   ///
-  /// - Parameter ending: How the visit ends; only the first call counts.
   /// - Returns: Whether everything was removed.
   func leave(_ ending: Ending) async -> Bool {
     if let departure { return await departure.value }
@@ -180,8 +173,6 @@ final class SwarmInterruption: Sendable {
   private let clearUp: @Sendable () async -> Void
 
   /// Prepares for an interruption.
-  ///
-  /// - Parameter clearUp: Called before the process ends.
   init(_ clearUp: @escaping @Sendable () async -> Void) {
     self.clearUp = clearUp
   }

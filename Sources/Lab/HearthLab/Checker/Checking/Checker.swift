@@ -40,7 +40,6 @@ struct Checker: Sendable {
 
   /// Checks all promises.
   ///
-  /// - Parameter tell: Called with each line of the report once it is final.
   /// - Returns: How often each promise was checked, and what was wrong.
   /// - Complexity: O(commits + operations + things shown), times the logarithm of the data size
   func check(_ tell: (CheckReport.Line) -> Void = { _ in }) -> CheckReport {

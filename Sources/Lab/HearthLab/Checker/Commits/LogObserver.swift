@@ -70,8 +70,6 @@ final class LogObserver: Sendable {
   }
 
   /// Starts to read periodically.
-  ///
-  /// - Parameter interval: The time between two reads.
   func start(every interval: Duration = .milliseconds(25)) {
     let timer = DispatchSource.makeTimerSource(queue: queue)
     timer.schedule(

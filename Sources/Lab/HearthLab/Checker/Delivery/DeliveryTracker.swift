@@ -57,10 +57,6 @@ struct DeliveryTracker {
   private var lastRevision = Int64.min
 
   /// Prepares to follow a client.
-  ///
-  /// - Parameters:
-  ///   - client: The client's history.
-  ///   - evidence: What was committed, what the driver has recorded, and what is tolerated.
   init(_ client: ClientHistory, evidence: Evidence) {
     self.client = client.header.client
     versions = evidence.paths

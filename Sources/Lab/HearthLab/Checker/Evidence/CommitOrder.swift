@@ -76,7 +76,6 @@ struct CommitOrder: Sendable {
 
   /// Finds the operations, unless commits were missed.
   ///
-  /// - Parameter findings: Receives what operations returned that cannot be true.
   /// - Returns: Those that were found, in the order of the commits.
   func placedOperations(_ findings: inout Findings) -> [Placed] {
     guard !hasGaps else { return [] }

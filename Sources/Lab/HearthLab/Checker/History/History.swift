@@ -50,7 +50,6 @@ struct ClientHistory: Sendable {
 
   /// Assembles the lines of a file.
   ///
-  /// - Parameter lines: The lines of one client, in order.
   /// - Throws: ``HistoryError`` when they do not begin with a header, or an answer has no
   ///   operation.
   init(_ lines: [HistoryLine]) throws(HistoryError) {

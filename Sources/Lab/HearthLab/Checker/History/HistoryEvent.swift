@@ -141,7 +141,6 @@ struct HistoryLine: Hashable, Sendable {
 
   /// Parses a line.
   ///
-  /// - Parameter text: The line without its newline.
   /// - Throws: ``HistoryError`` when it is invalid.
   init(_ text: String) throws(HistoryError) {
     guard let json = try? JSONParser.parse(text) else { throw HistoryError("it is not JSON") }

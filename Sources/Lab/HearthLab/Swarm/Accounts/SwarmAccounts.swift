@@ -177,9 +177,6 @@ struct SwarmAccount: Sendable {
 
   /// Creates the account; retries while the server limits new accounts or does not answer in time.
   ///
-  /// - Parameters:
-  ///   - deadline: When retries stop.
-  ///   - isWanted: Whether the account is still to be created.
   /// - Throws: `AuthError`, or `CancellationError` when the account is no longer wanted.
   func signUp(until deadline: Moment, while isWanted: () -> Bool) async throws {
     var pause = Self.pauses.first

@@ -121,10 +121,6 @@ final class SwarmUser: @unchecked Sendable {
   }
 
   /// Starts the plan and skips operations that are overdue by then.
-  ///
-  /// - Parameters:
-  ///   - start: When the run began.
-  ///   - operations: This user's operations, in chronological order.
   func begin(at start: Moment, with operations: [PlannedOperation]) {
     queue.async { [self] in
       self.start = start

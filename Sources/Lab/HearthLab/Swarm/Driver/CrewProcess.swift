@@ -13,11 +13,6 @@ actor CrewProcess {
   private var waiting: CheckedContinuation<CrewReport?, Never>?
 
   /// Describes a process that is not running yet.
-  ///
-  /// - Parameters:
-  ///   - number: The number of the process.
-  ///   - arguments: The arguments that the program is started with.
-  ///   - errors: The file that receives its stderr.
   init(_ number: Int, arguments: [String], errors: String) {
     self.number = number
     self.arguments = arguments

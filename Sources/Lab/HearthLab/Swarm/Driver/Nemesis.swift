@@ -9,10 +9,6 @@ struct Nemesis: Sendable {
 
   /// Injects every planned fault at its time, and returns when all of them have been reverted.
   ///
-  /// - Parameters:
-  ///   - faults: The planned faults, in chronological order.
-  ///   - start: When the plan began.
-  ///   - isStopped: Whether no further fault is wanted.
   /// - Returns: How often each kind was injected.
   func run(
     _ faults: [PlannedFault],

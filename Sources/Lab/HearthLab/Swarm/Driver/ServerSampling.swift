@@ -90,7 +90,6 @@ struct ResourceWatch: Sendable {
 
   /// Measures until the task is cancelled.
   ///
-  /// - Parameter seconds: How long the measurement is expected to take.
   /// - Returns: The trend of each quantity that was measured often enough, and the memory of a
   ///   client over time.
   func run(for seconds: Double) async -> ResourceUse {

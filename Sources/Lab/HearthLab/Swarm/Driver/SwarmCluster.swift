@@ -74,14 +74,6 @@ package actor SwarmCluster {
 
   /// Starts PostgreSQL and the servers.
   ///
-  /// - Parameters:
-  ///   - count: The number of servers.
-  ///   - seconds: How long the storm lasts.
-  ///   - directory: The directory of the run.
-  ///   - rules: The file with the rules.
-  ///   - history: Records when servers start and end.
-  ///   - lookup: Looks up the leader.
-  ///   - tell: Called with progress messages.
   /// - Returns: The servers, one of which leads.
   /// - Throws: The error that keeps one of them from starting.
   static func start(

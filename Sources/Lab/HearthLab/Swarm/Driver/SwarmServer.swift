@@ -43,10 +43,6 @@ actor SwarmServer {
   private var recovery: Task<Void, any Error>?
 
   /// Describes a server that is not running yet.
-  ///
-  /// - Parameters:
-  ///   - files: Where the server stores its files.
-  ///   - history: Records when it starts and ends.
   init(_ files: Files, history: HistoryWriter) {
     self.files = files
     self.history = history
@@ -155,10 +151,6 @@ actor SwarmServer {
   }
 
   /// Limits the size of the server's files for a time, as a full disk does.
-  ///
-  /// - Parameters:
-  ///   - bytes: How many more bytes it may write.
-  ///   - duration: How long the limit lasts.
   func fillDisk(leaving bytes: UInt64, lasting duration: Duration) async {
     guard let process, process.isRunning else { return }
     let limit = FileSizeLimit.longestFile(in: files.data) + bytes

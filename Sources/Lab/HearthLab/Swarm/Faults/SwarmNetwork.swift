@@ -26,16 +26,12 @@ final class SwarmNetwork: Sendable {
   /// Creates a network that spreads connections over several servers.
   ///
   /// A connection that one server does not accept goes to the next.
-  ///
-  /// - Parameter servers: The endpoints of the servers, which may be down for a while.
   init(toAnyOf servers: [ConnectionTarget.Endpoint]) {
     loop = MultiThreadedEventLoopGroup.singleton.next()
     state = NIOLoopBoundBox.makeBoxSendingValue(State(servers: servers), eventLoop: loop)
   }
 
   /// Creates a network in front of a server.
-  ///
-  /// - Parameter server: The endpoint of the server, which may be down for a while.
   convenience init(to server: ConnectionTarget.Endpoint) { self.init(toAnyOf: [server]) }
 
   /// Creates a network in front of a local port.

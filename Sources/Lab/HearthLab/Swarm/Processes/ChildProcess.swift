@@ -28,10 +28,6 @@ package final class ChildProcess: Sendable {
 
   /// Starts a program.
   ///
-  /// - Parameters:
-  ///   - arguments: The arguments after the name of the program.
-  ///   - program: The path of the program; this program itself by default.
-  ///   - errors: The file that receives its stderr.
   /// - Throws: ``SwarmProblem`` with the system's error message.
   package init(
     _ arguments: [String],

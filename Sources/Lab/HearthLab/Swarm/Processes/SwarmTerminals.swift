@@ -13,11 +13,6 @@ struct SwarmTerminals: Sendable {
 
   /// Opens terminals.
   ///
-  /// - Parameters:
-  ///   - count: The number of terminals.
-  ///   - options: The program's options for the database that the terminals watch.
-  ///   - areSignedIn: Whether the terminals' users have accounts, with sessions in their homes.
-  ///   - directory: The directory of the run.
   /// - Throws: ``SwarmProblem`` when tmux is missing.
   init(
     _ count: Int,

@@ -5,7 +5,6 @@ package import Foundation
 package enum Tool {
   /// Runs a program found in `PATH`; it may leave another process behind.
   ///
-  /// - Parameter words: The program's name and arguments.
   /// - Returns: Whether it succeeded.
   static func run(_ words: [String]) -> Bool {
     (try? Launch.start(words)).map { Launch.wait(for: $0) == 0 } ?? false

@@ -22,11 +22,6 @@ struct Plot {
   private let scale: Scale
 
   /// Starts a chart over time.
-  ///
-  /// - Parameters:
-  ///   - frame: The drawing area: the left edge, the upper edge, the width and the height.
-  ///   - seconds: The end of the time axis.
-  ///   - scale: How values map to heights.
   init(
     in frame: (left: Double, top: Double, width: Double, height: Double),
     upTo seconds: Double,

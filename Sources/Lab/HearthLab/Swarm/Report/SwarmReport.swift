@@ -253,11 +253,6 @@ package struct ResourceTrend: Hashable, Sendable {
   package let isFlat: Bool
 
   /// Fits a line to the samples; nil when there are too few.
-  ///
-  /// - Parameters:
-  ///   - name: What was measured.
-  ///   - samples: The measurements, in chronological order.
-  ///   - tolerance: How much the value may always grow.
   package init?(_ name: String, samples: [Sample], tolerance: Double) {
     guard let end = samples.last?.seconds else { return nil }
     let settled = samples.filter { $0.seconds >= end * Self.warmUp }

@@ -59,9 +59,6 @@ struct SwarmTimeline: Sendable {
 
   /// Assembles the timeline from what everybody has recorded.
   ///
-  /// - Parameters:
-  ///   - history: The histories of the driver and of all clients.
-  ///   - start: When the storm began; anything earlier is left out.
   /// - Complexity: O(n log n)
   init(_ history: History, from start: Moment) {
     func seconds(_ moment: Moment) -> Double { moment.since(start) / .seconds(1) }
