@@ -25,8 +25,6 @@ package final class PostgresProxy: Sendable {
     var watched: Set<Int> = []
     /// Whether the watched connections are silent, whatever the weather is.
     var areWatchedSilent = false
-    /// How long data is on its way, in microseconds.
-    var delay: UInt32 = 0
     var target: Int
   }
 
@@ -97,11 +95,6 @@ package final class PostgresProxy: Sendable {
   /// Silences the connections through which a watched text was or will be sent, or ends that.
   package func silenceWatched(_ isSilent: Bool) {
     state.withLockedValue { $0.areWatchedSilent = isSilent }
-  }
-
-  /// Delays data in each direction, by half of what a request and its answer take longer.
-  package func delay(by microseconds: UInt32) {
-    state.withLockedValue { $0.delay = microseconds }
   }
 
   private var weather: Weather { state.withLockedValue { $0.weather } }
@@ -178,9 +171,6 @@ package final class PostgresProxy: Sendable {
   }
 
   /// Forwards bytes until one side ends, or the closure says that the bytes are lost.
-  ///
-  /// Another thread sends them once they have been on their way for long enough, so that bytes can
-  /// follow others that have not arrived.
   private func relay(
     from source: Int32,
     to target: Int32,
@@ -188,63 +178,26 @@ package final class PostgresProxy: Sendable {
     isWatched: Bool = false,
     _ arrives: @escaping @Sendable (Weather) -> Bool
   ) {
-    let line = DelayLine()
     Thread.detachNewThread { [weak self] in
       var buffer = [UInt8](repeating: 0, count: 64 * 1_024)
       while true {
         let count = read(source, &buffer, buffer.count)
         guard count > 0 else { break }
-        let bytes = Data(buffer.prefix(count))
-        if isWatched { self?.watch(bytes, number) }
-        line.append(bytes, for: self?.state.withLockedValue { $0.delay } ?? 0)
-      }
-      line.append(Data(), for: 0)
-    }
-    Thread.detachNewThread { [weak self] in
-      while true {
-        let bytes = line.next()
-        guard !bytes.isEmpty else { break }
+        if isWatched { self?.watch(Data(buffer.prefix(count)), number) }
         while self?.isSilent(number) == true { usleep(10_000) }
         guard let weather = self?.weather, arrives(weather) else { break }
         var sent = 0
-        while sent < bytes.count {
-          let more = bytes.withUnsafeBytes { bytes in
-            let rest = bytes.count - sent
-            return send(target, bytes.baseAddress?.advanced(by: sent), rest, Int32(MSG_NOSIGNAL))
+        while sent < count {
+          let more = buffer.withUnsafeBytes { bytes in
+            send(target, bytes.baseAddress?.advanced(by: sent), count - sent, Int32(MSG_NOSIGNAL))
           }
           guard more > 0 else { break }
           sent += more
         }
-        guard sent == bytes.count else { break }
+        guard sent == count else { break }
       }
       shutdown(source, Int32(SHUT_RDWR))
       shutdown(target, Int32(SHUT_RDWR))
     }
-  }
-}
-
-/// Bytes on their way, which arrive in order.
-private final class DelayLine: @unchecked Sendable {
-  // Safety: the bytes are used with the lock held.
-
-  private let condition = NSCondition()
-  private var bytes: [(Data, arrival: ContinuousClock.Instant)] = []
-
-  func append(_ data: Data, for microseconds: UInt32) {
-    condition.withLock {
-      bytes.append((data, .now + .microseconds(Int64(microseconds))))
-      condition.signal()
-    }
-  }
-
-  /// Waits for the next bytes to arrive.
-  func next() -> Data {
-    let (data, arrival) = condition.withLock {
-      while bytes.isEmpty { condition.wait() }
-      return bytes.removeFirst()
-    }
-    let rest = arrival - .now
-    if rest > .zero { usleep(UInt32(rest / .microseconds(1))) }
-    return data
   }
 }

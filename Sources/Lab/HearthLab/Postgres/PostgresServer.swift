@@ -190,28 +190,6 @@ package final class PostgresServer: Sendable {
     try sql("SELECT pg_promote(true, 60)", at: url(of: "postgres"))
   }
 
-  /// Suspends all its processes, as if the machine hung.
-  package func freeze() { signal(SIGSTOP) }
-
-  private func signal(_ number: Int32) {
-    guard
-      let text = try? String(contentsOfFile: "\(directory)/data/postmaster.pid", encoding: .utf8),
-      let main = text.split(separator: "\n").first.flatMap({ pid_t($0) })
-    else { return }
-    kill(main, number)
-    for process in Self.children(of: main) { kill(process, number) }
-  }
-
-  private static func children(of parent: pid_t) -> [pid_t] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-    return names.compactMap { pid_t($0) }.filter { process in
-      let status = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
-      // The state and the parent follow the name, which is in parentheses.
-      return status.split(separator: ")").last?.split(separator: " ").dropFirst().first
-        .flatMap { pid_t($0) } == parent
-    }
-  }
-
   /// Runs PostgreSQL until a line names the signal that ends it; at the end of the input, which means
   /// that this program has ended, kills PostgreSQL and deletes its directory.
   private static let watch = """
