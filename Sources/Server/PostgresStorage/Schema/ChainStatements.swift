@@ -1,95 +1,11 @@
-/// The second version of the schema: the log is a chain, and no lease ends by a clock.
+/// The functions for leases and commits: the log is a chain, and no lease ends by a clock.
 ///
 /// The head of a database is the last row of its log. The primary key of the log is the
 /// compare-and-swap: of two rows that follow the same one, PostgreSQL stores one. Rows and leases
 /// have random identities, so a number that is granted again, after a failover that lost the first
 /// grant, is not mistaken for the first.
 enum ChainStatements {
-  static let migration = removal + tables + functions
-
-  /// Removes the functions of the first version, whose servers can store nothing from then on.
-  ///
-  /// A schema that is made anew never has them.
-  private static let removal = """
-    LOCK TABLE hearth.heads, hearth.leases, hearth.log IN ACCESS EXCLUSIVE MODE;
-    DROP FUNCTION IF EXISTS hearth.commit, hearth.take_writer, hearth.make_database, hearth.acquire,
-      hearth.renew, hearth.announce, hearth.cluster, hearth.release, hearth.move,
-      hearth.microseconds_until;
-
-
-    """
-
-  private static let tables = """
-    ALTER TABLE hearth.log RENAME TO old_log;
-    CREATE TABLE hearth.log (
-      database integer NOT NULL REFERENCES hearth.databases ON DELETE CASCADE,
-      batch bigint NOT NULL,
-      id uuid NOT NULL,
-      written uuid NOT NULL,
-      lease uuid NOT NULL,
-      revision bigint NOT NULL,
-      payload bytea,
-      CONSTRAINT log_chain PRIMARY KEY (database, batch)
-    );
-    -- Compressing would keep commits waiting.
-    ALTER TABLE hearth.log ALTER COLUMN payload SET STORAGE EXTERNAL;
-    COMMENT ON TABLE hearth.log IS
-      'The batches that are not in the nodes yet, and always the last one. A row without payload has no commits: it stores other data, or is the barrier of a new lease or connection.';
-    COMMENT ON COLUMN hearth.log.written IS
-      'The id of the last row that is no barrier.';
-    INSERT INTO hearth.log
-      SELECT o.database, h.batch + 1 - row_number() OVER (PARTITION BY o.database ORDER BY o.revision DESC),
-        gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), o.revision, o.payload
-      FROM hearth.old_log o JOIN hearth.heads h USING (database);
-    INSERT INTO hearth.log
-      SELECT h.database, h.batch + 1, gen_random_uuid(), gen_random_uuid(), gen_random_uuid(),
-        h.revision, NULL FROM hearth.heads h;
-    DROP TABLE hearth.old_log, hearth.heads;
-
-    -- A new entry is a new row: a row that changes with every commit of a client would have as many
-    -- versions as there are commits while a snapshot is open.
-    ALTER TABLE hearth.ledger ADD COLUMN batch bigint NOT NULL DEFAULT 0, DROP CONSTRAINT ledger_pkey,
-      ADD PRIMARY KEY (database, owner, client, batch), RESET (fillfactor);
-    COMMENT ON TABLE hearth.ledger IS
-      'Up to where the writes of each client have been dealt with; the row of the last batch counts.';
-
-    DROP TABLE hearth.servers;
-    CREATE TABLE hearth.servers (
-      id text COLLATE "C" PRIMARY KEY,
-      host text NOT NULL,
-      renewal bigint NOT NULL DEFAULT 0,
-      renewed timestamptz NOT NULL DEFAULT clock_timestamp(),
-      milliseconds bigint NOT NULL
-    ) WITH (fillfactor = 10);
-    COMMENT ON TABLE hearth.servers IS 'The servers with the hosts that they announce.';
-
-    ALTER TABLE hearth.leases DROP COLUMN expires,
-      ADD COLUMN id uuid NOT NULL DEFAULT gen_random_uuid(),
-      ADD COLUMN renewal bigint NOT NULL DEFAULT 0,
-      ADD COLUMN renewed timestamptz NOT NULL DEFAULT clock_timestamp(),
-      ADD COLUMN milliseconds bigint NOT NULL DEFAULT 10000;
-    COMMENT ON TABLE hearth.leases IS
-      'Which server leads each database, and to whom it is to hand it over. A lease has no end: another server takes it after it has seen no renewal for its milliseconds by its own clock.';
-    COMMENT ON COLUMN hearth.leases.renewed IS 'For people only: no lease ends by this time.';
-
-    CREATE TABLE hearth.losses (
-      database text COLLATE "C" NOT NULL,
-      id uuid NOT NULL,
-      seen bigint NOT NULL,
-      batches bigint NOT NULL,
-      commits bigint NOT NULL,
-      old_timeline bigint NOT NULL,
-      new_timeline bigint NOT NULL,
-      noticed timestamptz NOT NULL DEFAULT now(),
-      PRIMARY KEY (database, id)
-    );
-    COMMENT ON TABLE hearth.losses IS
-      'What servers had seen in PostgreSQL and no longer found there, by the last batch that each saw.';
-
-
-    """
-
-  private static let functions =
+  static let functions =
     databases + history + acquire + announce + release + commit + barrier
 
   private static let databases = """
@@ -292,7 +208,25 @@ enum ChainStatements {
           SELECT db, e.*, last_batch + 1 FROM unnest(owners, clients, up_tos, refusals, times)
             AS e (owner, client, up_to, refused, last_seen) WHERE e.up_to >= 0;
       END IF;
-    \(LogStatements.storingBeside)
+      IF opened IS NOT NULL OR ended IS NOT NULL THEN
+        DELETE FROM hearth.scheduled s WHERE s.database = db AND s.session = ANY (cleared);
+        DELETE FROM hearth.sessions s WHERE s.database = db AND s.id = ANY (ended);
+        INSERT INTO hearth.sessions AS s
+          SELECT db, e.* FROM unnest(opened, identities) AS e (id, identity)
+          ON CONFLICT (database, id) DO UPDATE SET identity = excluded.identity
+            WHERE s.identity <> excluded.identity;
+        DELETE FROM hearth.scheduled s USING unnest(removed, removed_paths) AS e (session, path)
+          WHERE s.database = db AND s.session = e.session AND s.path = e.path;
+        INSERT INTO hearth.scheduled
+          SELECT db, e.* FROM unnest(written, paths, nodes) AS e (session, path, value)
+          ON CONFLICT (database, session, path) DO UPDATE SET value = excluded.value;
+      END IF;
+      IF new_rules IS NOT NULL THEN
+        INSERT INTO hearth.rules VALUES (db, new_rules)
+          ON CONFLICT (database) DO UPDATE SET source = excluded.source;
+      END IF;
+      RETURN true;
+    END $$;
 
 
     """

@@ -1,28 +1,5 @@
-/// The functions for commits and folds.
+/// The functions for folds.
 enum LogStatements {
-  /// The end of `hearth.commit`, which stores sessions and rules.
-  static let storingBeside = """
-      IF opened IS NOT NULL OR ended IS NOT NULL THEN
-        DELETE FROM hearth.scheduled s WHERE s.database = db AND s.session = ANY (cleared);
-        DELETE FROM hearth.sessions s WHERE s.database = db AND s.id = ANY (ended);
-        INSERT INTO hearth.sessions AS s
-          SELECT db, e.* FROM unnest(opened, identities) AS e (id, identity)
-          ON CONFLICT (database, id) DO UPDATE SET identity = excluded.identity
-            WHERE s.identity <> excluded.identity;
-        DELETE FROM hearth.scheduled s USING unnest(removed, removed_paths) AS e (session, path)
-          WHERE s.database = db AND s.session = e.session AND s.path = e.path;
-        INSERT INTO hearth.scheduled
-          SELECT db, e.* FROM unnest(written, paths, nodes) AS e (session, path, value)
-          ON CONFLICT (database, session, path) DO UPDATE SET value = excluded.value;
-      END IF;
-      IF new_rules IS NOT NULL THEN
-        INSERT INTO hearth.rules VALUES (db, new_rules)
-          ON CONFLICT (database) DO UPDATE SET source = excluded.source;
-      END IF;
-      RETURN true;
-    END $$;
-    """
-
   /// The letters that denote changes of rows.
   enum Change: UInt8 {
     case insert = 105  // i

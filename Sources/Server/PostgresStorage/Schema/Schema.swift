@@ -1,6 +1,6 @@
 import RealtimeServer
 
-/// Creates the schema, and migrates an older one.
+/// Creates the schema.
 enum Schema {
   /// The key of the lock held while the schema is created: any number that no other program uses.
   private static let lock: Int64 = 0x4872_7468
@@ -16,15 +16,13 @@ enum Schema {
     at origin: String,
     mayChange: Bool
   ) throws {
-    let found = try version(connection, at: origin)
-    if found == SchemaStatements.migrations.count { return }
+    guard try !exists(connection, at: origin) else { return }
     guard mayChange else {
-      let reason =
-        found == 0
-        ? "it has no schema hearth, which \"hearth serve\" and \"hearth import\" make"
-        : "the schema hearth has format \(found), and this program needs"
-          + " \(SchemaStatements.migrations.count): stop all servers, and start one of this version"
-      throw StoreError(.failed, description: "\(origin): \(reason)")
+      throw StoreError(
+        .failed,
+        description:
+          "\(origin): it has no schema hearth, which \"hearth serve\" and \"hearth import\" make"
+      )
     }
     try connection.run("BEGIN", within: .seconds(5))
     do {
@@ -34,18 +32,10 @@ enum Schema {
         with: [.integer(lock)],
         within: .seconds(35)
       )
-      let version = try version(connection, at: origin)
-      if version == 0 {
+      if try !exists(connection, at: origin) {
         try connection.run("CREATE SCHEMA IF NOT EXISTS hearth", within: .seconds(5))
+        try connection.runScript(SchemaStatements.creation, within: .seconds(600))
       }
-      for migration in SchemaStatements.migrations.dropFirst(version) {
-        try connection.runScript(migration, within: .seconds(600))
-      }
-      try connection.query(
-        "UPDATE hearth.format SET version = $1",
-        with: [.integer(Int64(SchemaStatements.migrations.count))],
-        within: .seconds(5)
-      )
       try connection.run("COMMIT", within: .seconds(30))
     } catch {
       if connection.isOpen { try? connection.run("ROLLBACK", within: .seconds(5)) }
@@ -53,8 +43,10 @@ enum Schema {
     }
   }
 
-  /// The version of the schema; 0 if it does not exist.
-  private static func version(_ connection: PostgresConnection, at origin: String) throws -> Int {
+  /// Whether the schema exists.
+  ///
+  /// - Throws: `StoreError` when it has another version, or belongs to another program.
+  private static func exists(_ connection: PostgresConnection, at origin: String) throws -> Bool {
     // Not `to_regclass`: within a transaction it keeps reporting a table as missing, while another
     // program may create the table while this one waits for the lock.
     let known = try connection.query(
@@ -64,20 +56,20 @@ enum Schema {
       """,
       within: .seconds(10)
     )
-    guard known.bool(0, column: 0) else { return 0 }
+    guard known.bool(0, column: 0) else { return false }
     let rows = try connection.query("SELECT version FROM hearth.format", within: .seconds(10))
     guard rows.count == 1 else {
       throw StoreError.damaged(origin, because: "the schema hearth belongs to another program")
     }
     let version = Int(rows.integer(0, column: 0))
-    guard version <= SchemaStatements.migrations.count else {
+    guard version == SchemaStatements.version else {
       throw StoreError(
         .damaged,
         description:
-          "\(origin): the schema hearth was made by a newer version of this program (format"
-          + " \(version), here \(SchemaStatements.migrations.count))"
+          "\(origin): the schema hearth was made by another version of this program (format"
+          + " \(version), here \(SchemaStatements.version))"
       )
     }
-    return version
+    return true
   }
 }

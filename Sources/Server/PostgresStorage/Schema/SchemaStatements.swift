@@ -1,17 +1,13 @@
-/// The tables and functions in the schema `hearth`, as migrations from nothing to the current
-/// state.
-///
-/// A migration never changes once it has been released, but for leaving out what a later one removes
-/// again; further ones are appended.
+/// The tables and functions in the schema `hearth`.
 enum SchemaStatements {
-  /// The migrations, in order; the version of a schema is the number of those applied to it.
-  static let migrations: [String] = [
-    tables + LogStatements.fold + view, ChainStatements.migration,
-  ]
+  /// The version of the schema; the first was never released.
+  static let version = 2
+  static let creation =
+    tables + LogStatements.fold + TreeView.statements + ChainStatements.functions
 
   private static let tables = """
     CREATE TABLE hearth.format (version integer NOT NULL);
-    INSERT INTO hearth.format VALUES (0);
+    INSERT INTO hearth.format VALUES (\(version));
 
     CREATE TABLE hearth.databases (
       id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -20,43 +16,59 @@ enum SchemaStatements {
     );
     COMMENT ON TABLE hearth.databases IS 'The databases by their names.';
 
-    CREATE TABLE hearth.heads (
-      database integer PRIMARY KEY REFERENCES hearth.databases ON DELETE CASCADE,
-      revision bigint NOT NULL DEFAULT 0,
-      batch bigint NOT NULL DEFAULT 0,
-      epoch bigint NOT NULL DEFAULT 0,
-      writer bigint NOT NULL DEFAULT 0
-    ) WITH (fillfactor = 10);
-    COMMENT ON TABLE hearth.heads IS
-      'The last commit and the last batch of each database, and the lease and the connection that may add the next.';
-
     CREATE TABLE hearth.leases (
       database integer PRIMARY KEY REFERENCES hearth.databases ON DELETE CASCADE,
       epoch bigint NOT NULL DEFAULT 0,
       holder text COLLATE "C",
       wanted text COLLATE "C",
-      expires timestamptz NOT NULL DEFAULT '-infinity'
+      id uuid NOT NULL DEFAULT gen_random_uuid(),
+      renewal bigint NOT NULL DEFAULT 0,
+      renewed timestamptz NOT NULL DEFAULT clock_timestamp(),
+      milliseconds bigint NOT NULL DEFAULT 10000
     ) WITH (fillfactor = 10);
     COMMENT ON TABLE hearth.leases IS
-      'Which server leads each database, until when, and to whom it is to hand it over.';
+      'Which server leads each database, and to whom it is to hand it over. A lease has no end: another server takes it after it has seen no renewal for its milliseconds by its own clock.';
+    COMMENT ON COLUMN hearth.leases.renewed IS 'For people only: no lease ends by this time.';
 
     CREATE TABLE hearth.servers (
       id text COLLATE "C" PRIMARY KEY,
       host text NOT NULL,
-      expires timestamptz NOT NULL
+      renewal bigint NOT NULL DEFAULT 0,
+      renewed timestamptz NOT NULL DEFAULT clock_timestamp(),
+      milliseconds bigint NOT NULL
     ) WITH (fillfactor = 10);
     COMMENT ON TABLE hearth.servers IS 'The servers with the hosts that they announce.';
 
     CREATE TABLE hearth.log (
       database integer NOT NULL REFERENCES hearth.databases ON DELETE CASCADE,
+      batch bigint NOT NULL,
+      id uuid NOT NULL,
+      written uuid NOT NULL,
+      lease uuid NOT NULL,
       revision bigint NOT NULL,
-      payload bytea NOT NULL,
-      PRIMARY KEY (database, revision)
+      payload bytea,
+      CONSTRAINT log_chain PRIMARY KEY (database, batch)
     );
     -- Compressing would keep commits waiting.
     ALTER TABLE hearth.log ALTER COLUMN payload SET STORAGE EXTERNAL;
     COMMENT ON TABLE hearth.log IS
-      'The commits that are not in the nodes yet, a row for each batch by its last commit.';
+      'The batches that are not in the nodes yet, and always the last one. A row without payload has no commits: it stores other data, or is the barrier of a new lease or connection.';
+    COMMENT ON COLUMN hearth.log.written IS
+      'The id of the last row that is no barrier.';
+
+    CREATE TABLE hearth.losses (
+      database text COLLATE "C" NOT NULL,
+      id uuid NOT NULL,
+      seen bigint NOT NULL,
+      batches bigint NOT NULL,
+      commits bigint NOT NULL,
+      old_timeline bigint NOT NULL,
+      new_timeline bigint NOT NULL,
+      noticed timestamptz NOT NULL DEFAULT now(),
+      PRIMARY KEY (database, id)
+    );
+    COMMENT ON TABLE hearth.losses IS
+      'What servers had seen in PostgreSQL and no longer found there, by the last batch that each saw.';
 
     CREATE TABLE hearth.nodes (
       database integer NOT NULL REFERENCES hearth.databases ON DELETE CASCADE,
@@ -82,9 +94,13 @@ enum SchemaStatements {
       up_to bigint NOT NULL,
       refused text NOT NULL,
       last_seen bigint NOT NULL,
-      PRIMARY KEY (database, owner, client)
-    ) WITH (fillfactor = 50);
-    COMMENT ON TABLE hearth.ledger IS 'Up to where the writes of each client have been dealt with.';
+      -- A new entry is a new row: a row that changes with every commit of a client would have as many
+      -- versions as there are commits while a snapshot is open.
+      batch bigint NOT NULL DEFAULT 0,
+      PRIMARY KEY (database, owner, client, batch)
+    );
+    COMMENT ON TABLE hearth.ledger IS
+      'Up to where the writes of each client have been dealt with; the row of the last batch counts.';
 
     CREATE TABLE hearth.sessions (
       database integer NOT NULL REFERENCES hearth.databases ON DELETE CASCADE,
@@ -137,7 +153,4 @@ enum SchemaStatements {
 
 
     """
-
-  /// The view that people and other programs read with SQL.
-  private static let view = TreeView.statements
 }
