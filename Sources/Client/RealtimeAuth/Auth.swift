@@ -3,7 +3,6 @@ internal import Foundation
 internal import Logging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
-internal import RealtimeCore
 public import RealtimeDatabase
 internal import RealtimeTransport
 

@@ -4,7 +4,6 @@ import BlogTUI
 import Dispatch
 import Foundation
 import NIOConcurrencyHelpers
-import RealtimeDatabase
 import RealtimeServer
 
 /// The command line as shells complete it: the options of the default command are the program's.

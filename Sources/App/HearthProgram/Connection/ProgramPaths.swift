@@ -1,8 +1,6 @@
-import BlogModel
 import DurableFiles
 import Foundation
 import RealtimeCore
-import RealtimeServer
 
 /// The paths of the data, the socket and the logs, by the rules of the XDG base directories.
 package struct ProgramPaths: Sendable {

@@ -1,6 +1,5 @@
 package import ArgumentParser
 import BlogModel
-import BlogTUI
 import DurableFiles
 import Foundation
 import RealtimeAuth

@@ -1,5 +1,4 @@
 package import BlogTUI
-import Dispatch
 import DurableFiles
 import Foundation
 import NIOConcurrencyHelpers

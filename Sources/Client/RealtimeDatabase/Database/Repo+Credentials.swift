@@ -1,7 +1,5 @@
 import Logging
-import NIOCore
 import RealtimeCore
-import RealtimeTransport
 
 /// Passing tokens from a provider to the engine.
 extension Repo {

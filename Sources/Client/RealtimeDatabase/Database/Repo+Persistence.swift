@@ -2,7 +2,6 @@ import Dispatch
 import Foundation
 import Logging
 import NIOCore
-import RealtimeCore
 import RealtimeTransport
 
 /// Keeping data and writes on disk.

@@ -1,7 +1,6 @@
 package import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
-internal import RealtimeCore
 
 /// A client's connection to a database server, over which it sends and receives whole messages.
 ///

@@ -1,9 +1,7 @@
 private import Glibc
 internal import NIOConcurrencyHelpers
 package import NIOCore
-internal import NIOHTTP1
 internal import NIOPosix
-internal import NIOWebSocket
 
 /// Listens on one address and accepts WebSocket connections and plain HTTP requests.
 package final class ServerListener: Sendable {

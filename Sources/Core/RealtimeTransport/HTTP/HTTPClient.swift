@@ -1,6 +1,5 @@
 package import NIOCore
 internal import NIOHTTP1
-internal import NIOPosix
 
 /// Sends plain HTTP requests, each over a connection of its own.
 ///

@@ -1,4 +1,3 @@
-internal import RealtimeCore
 
 /// Writes the scripts that answer a long-polling client.
 ///

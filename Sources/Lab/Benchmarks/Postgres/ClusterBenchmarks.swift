@@ -1,4 +1,3 @@
-import HearthLab
 import NIOCore
 import RealtimeCore
 

@@ -1,6 +1,5 @@
 import Foundation
 import HearthLab
-import NIOCore
 import RealtimeCore
 
 /// A database server in its own process that lets every client do everything.

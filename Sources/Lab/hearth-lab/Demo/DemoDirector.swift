@@ -1,10 +1,7 @@
 import Foundation
 import HearthLab
 import HearthProgram
-import NIOConcurrencyHelpers
 import RealtimeCore
-import RealtimeServer
-import RealtimeTransport
 
 /// Directs the actors of a demonstration at their terminals, on a thread of its own.
 ///

@@ -2,7 +2,6 @@ import Foundation
 import HearthLab
 import HearthProgram
 import NIOConcurrencyHelpers
-import RealtimeTransport
 
 /// The directory that contains everything of a demonstration and is removed with it.
 struct DemoFolder: Sendable {

@@ -1,5 +1,4 @@
 import Foundation
-import HearthLab
 import HearthProgram
 import RealtimeCore
 import RealtimeServer

@@ -1,6 +1,5 @@
 import CPostgres
 import Foundation
-import RealtimeCore
 
 /// The rows that a statement has returned.
 final class PostgresRows {

@@ -1,6 +1,5 @@
 private import Glibc
 internal import Logging
-internal import NIOConcurrencyHelpers
 internal import NIOCore
 internal import NIOPosix
 

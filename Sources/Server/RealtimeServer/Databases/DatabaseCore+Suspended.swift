@@ -1,5 +1,4 @@
 internal import NIOCore
-internal import RealtimeCore
 internal import RealtimeTransport
 
 /// The sessions of clients that have reached another server, while no connection stands for them.

@@ -1,6 +1,5 @@
 internal import NIOCore
 internal import RealtimeCore
-internal import RealtimeTransport
 
 /// The session that a client of a ``Replica`` has at the leader, for everything but reading.
 ///

@@ -1,6 +1,5 @@
 internal import Logging
 internal import NIOCore
-internal import RealtimeCore
 internal import RealtimeTransport
 
 /// A copy of a database that another server leads, from which this one answers what clients read.

@@ -1,6 +1,5 @@
 internal import Logging
 internal import NIOCore
-internal import RealtimeCore
 internal import RealtimeTransport
 
 /// The server that clients of another one are forwarded to.

@@ -1,6 +1,5 @@
 internal import Logging
 internal import NIOCore
-internal import RealtimeCore
 internal import RealtimeTransport
 
 /// A connection to the server that leads databases whose clients have reached this one.

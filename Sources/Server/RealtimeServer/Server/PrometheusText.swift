@@ -1,5 +1,4 @@
 internal import NIOCore
-internal import RealtimeCore
 internal import RealtimeTransport
 
 /// A page of metrics in the text format of Prometheus, version 0.0.4.

@@ -1,7 +1,6 @@
 private import Glibc
 internal import Logging
 internal import NIOCore
-internal import RealtimeCore
 internal import RealtimeTransport
 
 /// Forwarding what clients say to the server that leads their database, and serving the clients of

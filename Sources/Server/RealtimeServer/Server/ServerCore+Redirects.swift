@@ -1,5 +1,3 @@
-internal import NIOCore
-internal import RealtimeCore
 internal import RealtimeTransport
 
 /// Redirecting requests to the server that leads their database, and accepting redirected ones.

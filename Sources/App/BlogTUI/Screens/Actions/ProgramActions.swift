@@ -1,4 +1,3 @@
-import BlogModel
 
 /// The actions of the program as a whole, which exist in many contexts.
 enum ProgramActions {

@@ -1,4 +1,3 @@
-import BlogModel
 
 /// Settings that the user chooses at run time, and reloads of the configuration.
 extension Model {

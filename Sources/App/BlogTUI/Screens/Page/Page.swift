@@ -1,4 +1,3 @@
-import BlogModel
 
 /// A page of text in front of the content: the table of keys, the messages, a report.
 package struct Page: Equatable, Sendable {

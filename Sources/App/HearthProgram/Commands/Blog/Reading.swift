@@ -1,7 +1,6 @@
 import ArgumentParser
 import BlogModel
 import BlogTUI
-import Dispatch
 import RealtimeCore
 import RealtimeDatabase
 

@@ -1,8 +1,6 @@
 import ArgumentParser
 import BlogModel
 import Foundation
-import RealtimeCore
-import RealtimeDatabase
 
 struct WritePost: BlogCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,4 @@
 import ArgumentParser
-import BlogModel
 import Foundation
 import NIOConcurrencyHelpers
 import RealtimeCore

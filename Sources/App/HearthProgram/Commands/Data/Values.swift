@@ -1,5 +1,4 @@
 import ArgumentParser
-import BlogModel
 import RealtimeCore
 import RealtimeDatabase
 

@@ -1,4 +1,3 @@
-import RealtimeCore
 
 /// What was acknowledged before the server was killed still exists afterwards.
 struct CrashDurability: Invariant {

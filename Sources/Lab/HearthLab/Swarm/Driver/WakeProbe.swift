@@ -1,5 +1,4 @@
 private import RealtimeCore
-import RealtimeTransport
 
 /// Questions a frozen leader, which finds the requests when it wakes after its lease.
 ///

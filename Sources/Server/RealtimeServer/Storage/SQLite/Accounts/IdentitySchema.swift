@@ -1,7 +1,6 @@
 import DurableFiles
 import Foundation
 import GRDB
-import RealtimeCore
 
 /// The tables of the accounts, and how their file is recognized.
 enum IdentitySchema {

@@ -1,7 +1,6 @@
 import DurableFiles
 import Foundation
 import GRDB
-import RealtimeCore
 
 /// The file of a store for reading only, whether or not a server uses it.
 ///

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 
 /// Reads SQLite's write-ahead log byte by byte, to find commits behind a damaged frame, and the file
 /// that the log belongs to.
