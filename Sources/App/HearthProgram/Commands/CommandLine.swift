@@ -180,7 +180,8 @@ enum DashedWord {
   static func protect(_ arguments: [String], of program: any ParsableCommand.Type) -> [String] {
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
     guard arguments[..<end].contains(where: isValue) else { return arguments }
-    let options = optionsWithValue(ofCommandIn: arguments, program)
+    let command = OptionUse.command(in: arguments, of: program).type
+    let options = OptionUse.options(in: OptionUse.arguments(of: command))
     var words: [String] = []
     for word in arguments[..<end] {
       if isValue(word), let option = words.last, options.contains(option) {
@@ -199,24 +200,6 @@ enum DashedWord {
 
   private static func isValue(_ word: String) -> Bool {
     word.hasPrefix("-") && !word.hasPrefix("--") && word != "-h"
-  }
-
-  /// The options, such as `--user`, that take a value in the command that the words name.
-  private static func optionsWithValue(
-    ofCommandIn arguments: [String],
-    _ program: any ParsableCommand.Type
-  ) -> Set<String> {
-    var command = program
-    for word in arguments {
-      let subcommands = command.configuration.subcommands
-      guard let inner = subcommands.first(where: { $0._commandName == word }) else { break }
-      command = inner
-    }
-    command = command.configuration.defaultSubcommand ?? command
-    let json = (try? JSONParser.parse(Array(command._dumpHelp().utf8)))?["command"]
-    let options = (json?["arguments"]?.elements ?? []).filter { $0["kind"]?.string == "option" }
-    let names = options.flatMap { $0["names"]?.elements ?? [] }
-    return Set(names.compactMap { $0["name"]?.string }.map { "--\($0)" })
   }
 
   /// The word as the user typed it.

@@ -140,21 +140,14 @@ package enum OptionUse {
     in words: [String],
     of command: any ParsableCommand.Type
   ) throws(CommandFailure) {
-    guard words.contains(where: { $0.isEmpty || $0.hasSuffix("=") }),
-      let json = try? JSONParser.parse(Array(command._dumpHelp().utf8))
-    else { return }
-    let arguments = json["command"]?["arguments"]?.elements ?? []
+    guard words.contains(where: { $0.isEmpty || $0.hasSuffix("=") }) else { return }
+    let arguments = arguments(of: command)
     let paths = arguments.filter { argument in
       let completion = argument["completionKind"]
       return completion?["file"] != nil || completion?["directory"] != nil
         || pathNames.contains(argument["valueName"]?.string ?? "")
     }
-    func options(_ arguments: [JSONValue]) -> Set<String> {
-      let names = arguments.filter { $0["kind"]?.string == "option" }
-        .flatMap { $0["names"]?.elements ?? [] }
-      return Set(names.compactMap { $0["name"]?.string }.map { "--\($0)" })
-    }
-    let (all, pathOptions) = (options(arguments), options(paths))
+    let (all, pathOptions) = (options(in: arguments), options(in: paths))
     let takesPath = paths.contains { $0["kind"]?.string == "positional" }
     for (before, word) in zip([""] + words, words) {
       let option = word.isEmpty ? before : String(word.dropLast())
@@ -168,8 +161,21 @@ package enum OptionUse {
     }
   }
 
-  /// The command that the words name, and its full name.
-  private static func command(
+  /// The arguments that a command declares.
+  static func arguments(of command: any ParsableCommand.Type) -> [JSONValue] {
+    let json = try? JSONParser.parse(Array(command._dumpHelp().utf8))
+    return json?["command"]?["arguments"]?.elements ?? []
+  }
+
+  /// The options, such as `--user`, that take a value.
+  static func options(in arguments: [JSONValue]) -> Set<String> {
+    let names = arguments.filter { $0["kind"]?.string == "option" }
+      .flatMap { $0["names"]?.elements ?? [] }
+    return Set(names.compactMap { $0["name"]?.string }.map { "--\($0)" })
+  }
+
+  /// The command that the words name, or its default subcommand, and its full name.
+  static func command(
     in words: [String],
     of program: any ParsableCommand.Type
   ) -> (type: any ParsableCommand.Type, name: String) {
