@@ -187,7 +187,6 @@ enum CommandManual {
   }
 }
 
-/// Prints the completion script for a shell.
 struct Completions: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "completion",

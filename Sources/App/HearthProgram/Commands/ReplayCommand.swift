@@ -2,7 +2,6 @@ import ArgumentParser
 import BlogTUI
 import Foundation
 
-/// Replays a recording of a terminal, step by step.
 struct ReplayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",

@@ -3,7 +3,6 @@ import Foundation
 import RealtimeCore
 import RealtimeServer
 
-/// Works on rules documents, and puts them in force.
 struct Rules: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rules",
@@ -46,7 +45,6 @@ struct Rules: AsyncParsableCommand {
 }
 
 extension Rules {
-  /// Compiles a rules document.
   struct Check: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "check",
@@ -61,7 +59,6 @@ extension Rules {
     }
   }
 
-  /// Gives a database rules of its own.
   struct Replace: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "set",
@@ -102,7 +99,6 @@ extension Rules {
     }
   }
 
-  /// Evaluates rules for one request.
   struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "explain",

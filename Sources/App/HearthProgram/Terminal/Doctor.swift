@@ -6,7 +6,6 @@ import Foundation
 import RealtimeCore
 import RealtimeDatabase
 
-/// Checks everything that can prevent the program from working, and suggests what to do about it.
 struct Doctor: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",
@@ -316,7 +315,6 @@ struct Doctor: AsyncParsableCommand {
   }
 }
 
-/// Prints the version, the user and the paths in use.
 struct Info: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",

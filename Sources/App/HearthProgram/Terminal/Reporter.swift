@@ -232,7 +232,6 @@ struct Secrets {
   }
 }
 
-/// Writes a report of a problem to a file.
 struct ReportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "report",

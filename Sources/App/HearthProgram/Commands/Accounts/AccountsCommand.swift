@@ -5,7 +5,6 @@ import RealtimeAuth
 import RealtimeCore
 import RealtimeDatabase
 
-/// Lists the accounts that are signed in on this machine.
 struct AccountsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "accounts",
@@ -38,7 +37,6 @@ extension KeptAccount {
   }
 }
 
-/// Prints or changes the user's name in the blog.
 struct NameCommand: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "name",
@@ -76,7 +74,6 @@ struct NameCommand: BlogCommand {
   }
 }
 
-/// Manages the profiles, which give short names to remote databases.
 struct ProfileCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "profile",

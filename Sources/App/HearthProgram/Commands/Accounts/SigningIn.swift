@@ -3,7 +3,6 @@ import BlogModel
 import RealtimeAuth
 import RealtimeCore
 
-/// Signs a user in to a remote database.
 struct SignInCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sign-in",
@@ -43,7 +42,6 @@ struct SignInCommand: AsyncParsableCommand {
   }
 }
 
-/// Creates an account at a remote database.
 struct SignUpCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sign-up",
@@ -73,7 +71,6 @@ struct SignUpCommand: AsyncParsableCommand {
   }
 }
 
-/// Signs a user out of a remote database.
 struct SignOutCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sign-out",
@@ -91,7 +88,6 @@ struct SignOutCommand: AsyncParsableCommand {
   }
 }
 
-/// Sets a new password at a remote database for a user who has forgotten theirs.
 struct ResetPasswordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reset-password",

@@ -3,7 +3,6 @@ import BlogModel
 import BlogTUI
 import RealtimeCore
 
-/// Lists, prints and deletes what was typed on a screen and not sent.
 struct DraftsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drafts",

@@ -82,7 +82,6 @@ struct SearchPosts: BlogCommand {
   }
 }
 
-/// Lists what others did that concerns the user.
 struct Notices: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "notices",
@@ -119,7 +118,6 @@ struct Notices: BlogCommand {
   }
 }
 
-/// Lists the people who are online.
 struct People: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "people",
@@ -180,7 +178,6 @@ struct PostArgument: ParsableArguments {
   var id: String
 }
 
-/// Prints a post with its comments.
 struct Show: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",

@@ -74,7 +74,6 @@ struct Star: BlogCommand {
   }
 }
 
-/// Removes a star.
 struct Unstar: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "unstar",
@@ -92,7 +91,6 @@ struct Unstar: BlogCommand {
   }
 }
 
-/// Deletes one of the user's posts or comments.
 struct Delete: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
@@ -114,7 +112,6 @@ struct Delete: BlogCommand {
   }
 }
 
-/// Changes one of the user's posts or comments.
 struct Edit: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit",
@@ -157,7 +154,6 @@ struct Edit: BlogCommand {
   }
 }
 
-/// Marks posts as read.
 struct Read: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "read",
@@ -183,7 +179,6 @@ struct Read: BlogCommand {
   }
 }
 
-/// Marks a post as unread.
 struct Unread: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "unread",
@@ -224,7 +219,6 @@ struct Follow: ActionCommand {
   var action: BlogAction { .follow(uid: uid, true) }
 }
 
-/// Stops following a person.
 struct Unfollow: ActionCommand {
   static let configuration = CommandConfiguration(
     commandName: "unfollow",
@@ -253,7 +247,6 @@ struct Mute: ActionCommand {
   var action: BlogAction { .mute(uid: uid, true) }
 }
 
-/// Lists and tells again what a person does.
 struct Unmute: ActionCommand {
   static let configuration = CommandConfiguration(
     commandName: "unmute",
@@ -282,7 +275,6 @@ struct Block: ActionCommand {
   var action: BlogAction { .block(uid: uid, true) }
 }
 
-/// Lets a person comment again.
 struct Unblock: ActionCommand {
   static let configuration = CommandConfiguration(
     commandName: "unblock",
@@ -297,7 +289,6 @@ struct Unblock: ActionCommand {
   var action: BlogAction { .block(uid: uid, false) }
 }
 
-/// Marks a post.
 struct Bookmark: ActionCommand {
   static let configuration = CommandConfiguration(
     commandName: "bookmark",
@@ -311,7 +302,6 @@ struct Bookmark: ActionCommand {
   var action: BlogAction { .bookmark(post.id, true) }
 }
 
-/// Takes the mark of a post away.
 struct Unbookmark: ActionCommand {
   static let configuration = CommandConfiguration(
     commandName: "unbookmark",

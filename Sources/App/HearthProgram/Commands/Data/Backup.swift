@@ -3,7 +3,6 @@ import Foundation
 import RealtimeCore
 import RealtimeServer
 
-/// Copies a local database.
 struct Backup: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "backup",
@@ -83,7 +82,6 @@ struct Backup: ParsableCommand {
   }
 }
 
-/// Replaces a local database with a backup.
 struct Restore: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",

@@ -171,7 +171,6 @@ extension Databases {
     }
   }
 
-  /// Makes another server the leader of a database.
   struct Move: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "move",
@@ -257,7 +256,6 @@ extension Databases {
     }
   }
 
-  /// Spreads the databases over all servers.
   struct Rebalance: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "rebalance",
@@ -276,7 +274,6 @@ extension Databases {
     }
   }
 
-  /// Has a server lead nothing any more.
   struct Drain: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "drain",

@@ -3,7 +3,6 @@ import RealtimeCore
 import RealtimeDatabase
 import RealtimeServer
 
-/// Writes a whole database as JSON.
 struct Export: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",

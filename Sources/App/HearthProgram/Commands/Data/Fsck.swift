@@ -4,7 +4,6 @@ import RealtimeCore
 import RealtimeDatabase
 import RealtimeServer
 
-/// Checks the files of the local databases, and the blog in one of them.
 struct Fsck: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fsck",

@@ -5,7 +5,6 @@ import RealtimeCore
 import RealtimeDatabase
 import RealtimeServer
 
-/// Adds the data of a file to a database.
 struct Import: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",

@@ -2,7 +2,6 @@ import ArgumentParser
 import RealtimeCore
 import RealtimeServer
 
-/// Moves all data from one storage to another.
 struct Migrate: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate",

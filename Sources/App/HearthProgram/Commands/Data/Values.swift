@@ -2,7 +2,6 @@ import ArgumentParser
 import RealtimeCore
 import RealtimeDatabase
 
-/// Prints the data at a path.
 struct Get: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
@@ -22,7 +21,6 @@ struct Get: BlogCommand {
   }
 }
 
-/// Replaces the data at a path.
 struct SetValue: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
@@ -46,7 +44,6 @@ struct SetValue: BlogCommand {
   }
 }
 
-/// Prints events as they happen, one per line.
 struct Watch: BlogCommand {
   static let configuration = CommandConfiguration(
     commandName: "watch",

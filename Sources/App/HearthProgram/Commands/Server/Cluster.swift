@@ -3,7 +3,6 @@ import Foundation
 import RealtimeCore
 import RealtimeServer
 
-/// Shows the servers that share a storage.
 struct Cluster: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cluster",

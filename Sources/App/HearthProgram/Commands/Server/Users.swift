@@ -1,7 +1,6 @@
 import ArgumentParser
 import RealtimeCore
 
-/// Manages the accounts of a database.
 struct Users: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "users",
@@ -67,7 +66,6 @@ extension Users {
     }
   }
 
-  /// Creates an account.
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "add",
@@ -99,7 +97,6 @@ extension Users {
     }
   }
 
-  /// Disables an account, so that its user cannot sign in.
   struct Disable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "disable",
@@ -116,7 +113,6 @@ extension Users {
     }
   }
 
-  /// Enables an account again.
   struct Enable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "enable",
@@ -165,7 +161,6 @@ extension Users {
     }
   }
 
-  /// Creates a code for setting a new password.
   struct Reset: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "reset",
@@ -196,7 +191,6 @@ extension Users {
     }
   }
 
-  /// Replaces the key that signs tokens.
   struct RotateKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "rotate-key",
