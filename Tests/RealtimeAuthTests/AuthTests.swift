@@ -4,10 +4,17 @@ import RealtimeTransport
 import TestSupport
 import Testing
 
-@Suite("Accounts", .timeLimit(.minutes(2)))
+@Suite("Accounts", .timeLimit(.minutes(2)), .cleansUp)
 struct AuthTests {
   private let email = "ann@example.org"
   private let password = "correct horse"
+  private let scene: Scene
+  private let auth: Auth
+
+  init() async throws {
+    scene = try await Scene()
+    auth = try scene.auth()
+  }
 
   private func code(_ body: () async throws -> Void) async -> AuthErrorCode? {
     do {
@@ -18,77 +25,66 @@ struct AuthTests {
     }
   }
 
-  /// Runs the body with a user who has just signed up.
-  private func signedIn(_ body: (Scene, Auth, User) async throws -> Void) async throws {
-    try await Scene.run { scene, auth in
-      let user = try await auth.createUser(withEmail: email, password: password).user
-      try await body(scene, auth, user)
-    }
+  @discardableResult
+  private func signUp() async throws -> User {
+    try await auth.createUser(withEmail: email, password: password).user
   }
 
   // MARK: Signing in
 
   @Test("Sign-up sends the documented request and signs the user in")
-  func signUp() async throws {
-    try await Scene.run { scene, auth in
-      let result = try await auth.createUser(withEmail: email, password: password)
-      #expect(result.additionalUserInfo?.isNewUser == true)
-      #expect(auth.currentUser == result.user)
-      #expect(auth.currentUser?.email == email)
-      #expect(auth.currentUser?.isAnonymous == false)
-      let request = try #require(scene.standIn.requests.first)
-      #expect(request.method == "POST")
-      #expect(request.path == "/identitytoolkit.googleapis.com/v1/accounts:signUp")
-      #expect(request.key == "AIzaSyKey")
-      #expect(request.contentType == "application/json")
-      #expect(
-        request.body
-          == #"{"email":"ann@example.org","password":"correct horse","returnSecureToken":true}"#
-      )
-    }
+  func signUpRequest() async throws {
+    let result = try await auth.createUser(withEmail: email, password: password)
+    #expect(result.additionalUserInfo?.isNewUser == true)
+    #expect(auth.currentUser == result.user)
+    #expect(auth.currentUser?.email == email)
+    #expect(auth.currentUser?.isAnonymous == false)
+    let request = try #require(scene.standIn.requests.first)
+    #expect(request.method == "POST")
+    #expect(request.path == "/identitytoolkit.googleapis.com/v1/accounts:signUp")
+    #expect(request.key == "AIzaSyKey")
+    #expect(request.contentType == "application/json")
+    #expect(
+      request.body
+        == #"{"email":"ann@example.org","password":"correct horse","returnSecureToken":true}"#
+    )
   }
 
   @Test("Sign-in returns the existing account")
   func signIn() async throws {
-    try await Scene.run { scene in
-      let first = try scene.auth()
-      let uid = try await first.createUser(withEmail: email, password: password).user.uid
-      let second = try scene.auth()
-      let result = try await second.signIn(withEmail: email, password: password)
-      #expect(result.user.uid == uid)
-      #expect(result.additionalUserInfo?.isNewUser == false)
-    }
+    let uid = try await signUp().uid
+    let second = try scene.auth()
+    let result = try await second.signIn(withEmail: email, password: password)
+    #expect(result.user.uid == uid)
+    #expect(result.additionalUserInfo?.isNewUser == false)
   }
 
   @Test("A guest account is created once and becomes permanent when linked to an email")
   func guest() async throws {
-    try await Scene.run { _, auth in
-      let guest = try await auth.signInAnonymously().user
-      #expect(guest.isAnonymous)
-      #expect(try await auth.signInAnonymously().user == guest)
-      let linked = try await guest.link(withEmail: email, password: password).user
-      #expect(linked == guest)
-      #expect(auth.currentUser?.isAnonymous == false)
-      #expect(auth.currentUser?.email == email)
-      #expect(
-        await code { try await linked.link(withEmail: "b@example.org", password: password) }
-          == .providerAlreadyLinked
-      )
-    }
+    let guest = try await auth.signInAnonymously().user
+    #expect(guest.isAnonymous)
+    #expect(try await auth.signInAnonymously().user == guest)
+    let linked = try await guest.link(withEmail: email, password: password).user
+    #expect(linked == guest)
+    #expect(auth.currentUser?.isAnonymous == false)
+    #expect(auth.currentUser?.email == email)
+    #expect(
+      await code { try await linked.link(withEmail: "b@example.org", password: password) }
+        == .providerAlreadyLinked
+    )
   }
 
   @Test("Proving the identity of a user who is not signed in changes nothing")
   func reauthenticateAnother() async throws {
-    try await signedIn { _, auth, ann in
-      let credential = EmailAuthProvider.credential(withEmail: email, password: password)
-      #expect(try await ann.reauthenticate(with: credential).user == ann)
-      let bob = try await auth.createUser(withEmail: "bob@example.org", password: password).user
-      #expect(await code { try await ann.reauthenticate(with: credential) } == .userMismatch)
-      #expect(auth.currentUser == bob)
-      try auth.signOut()
-      #expect(await code { try await ann.reauthenticate(with: credential) } == .userMismatch)
-      #expect(auth.currentUser == nil)
-    }
+    let ann = try await signUp()
+    let credential = EmailAuthProvider.credential(withEmail: email, password: password)
+    #expect(try await ann.reauthenticate(with: credential).user == ann)
+    let bob = try await auth.createUser(withEmail: "bob@example.org", password: password).user
+    #expect(await code { try await ann.reauthenticate(with: credential) } == .userMismatch)
+    #expect(auth.currentUser == bob)
+    try auth.signOut()
+    #expect(await code { try await ann.reauthenticate(with: credential) } == .userMismatch)
+    #expect(auth.currentUser == nil)
   }
 
   @Test(
@@ -96,59 +92,48 @@ struct AuthTests {
     arguments: ["accounts:signUp", "accounts:lookup"]
   )
   func signOutDuringLink(_ request: String) async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth()
-      let guest = try await auth.signInAnonymously().user
-      scene.standIn.state.withLockedValue {
-        $0.willAnswer = { if $0 == request { try? auth.signOut() } }
-      }
-      #expect(
-        await code { try await guest.link(withEmail: email, password: password) } == .nullUser
-      )
-      #expect(auth.currentUser == nil)
+    let guest = try await auth.signInAnonymously().user
+    scene.standIn.state.withLockedValue {
+      $0.willAnswer = { if $0 == request { try? auth.signOut() } }
     }
+    #expect(await code { try await guest.link(withEmail: email, password: password) } == .nullUser)
+    #expect(auth.currentUser == nil)
   }
 
   @Test("An empty email address or password is refused, and not taken for none")
   func emptyTexts() async throws {
-    try await Scene.run { scene, auth in
-      for (email, password, expected) in [
-        ("", "", AuthErrorCode.weakPassword), (email, "", .weakPassword),
-        ("", password, .missingEmail),
-      ] {
-        #expect(
-          await code { try await auth.createUser(withEmail: email, password: password) } == expected
-        )
-      }
+    for (email, password, expected) in [
+      ("", "", AuthErrorCode.weakPassword), (email, "", .weakPassword),
+      ("", password, .missingEmail),
+    ] {
       #expect(
-        await code { try await auth.signIn(withEmail: email, password: "") } == .wrongPassword
+        await code { try await auth.createUser(withEmail: email, password: password) } == expected
       )
-      #expect(auth.currentUser == nil)
-      #expect(scene.standIn.requests.isEmpty)
-      let user = try await auth.createUser(withEmail: email, password: password).user
-      let sent = scene.standIn.requests.count
-      let empty = EmailAuthProvider.credential(withEmail: email, password: "")
-      #expect(await code { try await user.updatePassword(to: "") } == .weakPassword)
-      #expect(await code { try await user.updateEmail(to: "") } == .missingEmail)
-      #expect(await code { try await user.reauthenticate(with: empty) } == .wrongPassword)
-      #expect(
-        await code { try await auth.confirmPasswordReset(withCode: "x", newPassword: "") }
-          == .weakPassword
-      )
-      #expect(scene.standIn.requests.count == sent)
     }
+    #expect(await code { try await auth.signIn(withEmail: email, password: "") } == .wrongPassword)
+    #expect(auth.currentUser == nil)
+    #expect(scene.standIn.requests.isEmpty)
+    let user = try await auth.createUser(withEmail: email, password: password).user
+    let sent = scene.standIn.requests.count
+    let empty = EmailAuthProvider.credential(withEmail: email, password: "")
+    #expect(await code { try await user.updatePassword(to: "") } == .weakPassword)
+    #expect(await code { try await user.updateEmail(to: "") } == .missingEmail)
+    #expect(await code { try await user.reauthenticate(with: empty) } == .wrongPassword)
+    #expect(
+      await code { try await auth.confirmPasswordReset(withCode: "x", newPassword: "") }
+        == .weakPassword
+    )
+    #expect(scene.standIn.requests.count == sent)
   }
 
   @Test("A custom token signs in the user it names")
   func customToken() async throws {
-    try await Scene.run { _, auth in
-      let result = try await auth.signIn(withCustomToken: "custom:carl")
-      #expect(result.user.uid == "carl")
-      #expect(result.additionalUserInfo?.isNewUser == true)
-      #expect(!result.user.isAnonymous)
-      #expect(await code { try await auth.signIn(withCustomToken: "x") } == .invalidCustomToken)
-      #expect(auth.currentUser?.uid == "carl")
-    }
+    let result = try await auth.signIn(withCustomToken: "custom:carl")
+    #expect(result.user.uid == "carl")
+    #expect(result.additionalUserInfo?.isNewUser == true)
+    #expect(!result.user.isAnonymous)
+    #expect(await code { try await auth.signIn(withCustomToken: "x") } == .invalidCustomToken)
+    #expect(auth.currentUser?.uid == "carl")
   }
 
   // MARK: Errors
@@ -169,27 +154,23 @@ struct AuthTests {
     ]
   )
   func errors(_ message: String, _ expected: AuthErrorCode) async throws {
-    try await Scene.run { scene, auth in
-      scene.standIn.plan("accounts:signInWithPassword", StandIn.error(message))
-      do {
+    scene.standIn.plan("accounts:signInWithPassword", StandIn.error(message))
+    let error = try #require(
+      await #expect(throws: AuthError.self) {
         try await auth.signIn(withEmail: email, password: password)
-        Issue.record("the sign-in should have failed")
-      } catch let error as AuthError {
-        #expect(error.kind == expected)
-        #expect(error.serverCode == String(message.prefix { $0 != " " }))
-        #expect(!error.message.isEmpty)
-        #expect(!"\(error)".contains(password))
       }
-      #expect(auth.currentUser == nil)
-    }
+    )
+    #expect(error.kind == expected)
+    #expect(error.serverCode == String(message.prefix { $0 != " " }))
+    #expect(!error.message.isEmpty)
+    #expect(!"\(error)".contains(password))
+    #expect(auth.currentUser == nil)
   }
 
   @Test("A missing API key is reported as such")
   func missingKey() async throws {
-    try await Scene.run { scene, auth in
-      scene.standIn.plan("accounts:signUp", StandIn.missingKey)
-      #expect(await code { try await auth.signInAnonymously() } == .invalidAPIKey)
-    }
+    scene.standIn.plan("accounts:signUp", StandIn.missingKey)
+    #expect(await code { try await auth.signInAnonymously() } == .invalidAPIKey)
   }
 
   @Test("An unreachable server is reported as a network error")
@@ -213,152 +194,138 @@ struct AuthTests {
     arguments: ["", "[]", "{}", "<html>"]
   )
   func nonsense(_ body: String) async throws {
-    try await Scene.run { scene, auth in
-      scene.standIn.plan("accounts:signUp", StandIn.json(body))
-      #expect(await code { try await auth.signInAnonymously() } == .internalError)
-      #expect(auth.currentUser == nil)
-    }
+    scene.standIn.plan("accounts:signUp", StandIn.json(body))
+    #expect(await code { try await auth.signInAnonymously() } == .internalError)
+    #expect(auth.currentUser == nil)
   }
 
   // MARK: Changes
 
   @Test("A display name takes effect at once and is removed by nil")
   func displayName() async throws {
-    try await signedIn { _, _, user in
-      let request = user.createProfileChangeRequest()
-      request.displayName = "Ann"
-      try await request.commitChanges()
-      #expect(user.displayName == "Ann")
-      let another = user.createProfileChangeRequest()
-      another.displayName = nil
-      try await another.commitChanges()
-      #expect(user.displayName == nil)
-    }
+    let user = try await signUp()
+    let request = user.createProfileChangeRequest()
+    request.displayName = "Ann"
+    try await request.commitChanges()
+    #expect(user.displayName == "Ann")
+    let another = user.createProfileChangeRequest()
+    another.displayName = nil
+    try await another.commitChanges()
+    #expect(user.displayName == nil)
   }
 
   @Test("A password change keeps the session and replaces its tokens")
   func password() async throws {
-    try await signedIn { _, auth, user in
-      let old = try await user.getIDToken()
-      #expect(await code { try await user.updatePassword(to: "short") } == .weakPassword)
-      try await user.updatePassword(to: "another horse")
-      #expect(try await user.getIDToken() != old)
-      #expect(try await !user.getIDToken(forcingRefresh: true).isEmpty)
-      try auth.signOut()
-      #expect(
-        await code { try await auth.signIn(withEmail: email, password: password) }
-          == .invalidCredential
-      )
-      try await auth.signIn(withEmail: email, password: "another horse")
-    }
+    let user = try await signUp()
+    let old = try await user.getIDToken()
+    #expect(await code { try await user.updatePassword(to: "short") } == .weakPassword)
+    try await user.updatePassword(to: "another horse")
+    #expect(try await user.getIDToken() != old)
+    #expect(try await !user.getIDToken(forcingRefresh: true).isEmpty)
+    try auth.signOut()
+    #expect(
+      await code { try await auth.signIn(withEmail: email, password: password) }
+        == .invalidCredential
+    )
+    try await auth.signIn(withEmail: email, password: "another horse")
   }
 
   @Test("A forgotten password is reset with a code")
   func resetPassword() async throws {
-    try await Scene.run { scene, auth in
-      try await auth.createUser(withEmail: email, password: password)
-      try await auth.sendPasswordReset(withEmail: email)
-      #expect(
-        scene.standIn.requests.last?.body
-          == #"{"requestType":"PASSWORD_RESET","email":"ann@example.org"}"#
-      )
-      #expect(try await auth.verifyPasswordResetCode("code") == email)
-      #expect(
-        await code { try await auth.confirmPasswordReset(withCode: "x", newPassword: "123456") }
-          == .invalidActionCode
-      )
-      try await auth.confirmPasswordReset(withCode: "code", newPassword: "new horse")
-      try await auth.signIn(withEmail: email, password: "new horse")
-    }
+    try await signUp()
+    try await auth.sendPasswordReset(withEmail: email)
+    #expect(
+      scene.standIn.requests.last?.body
+        == #"{"requestType":"PASSWORD_RESET","email":"ann@example.org"}"#
+    )
+    #expect(try await auth.verifyPasswordResetCode("code") == email)
+    #expect(
+      await code { try await auth.confirmPasswordReset(withCode: "x", newPassword: "123456") }
+        == .invalidActionCode
+    )
+    try await auth.confirmPasswordReset(withCode: "code", newPassword: "new horse")
+    try await auth.signIn(withEmail: email, password: "new horse")
   }
 
   @Test("Deleting an account signs out, and its user object becomes unusable")
   func delete() async throws {
-    try await signedIn { _, auth, user in
-      try await user.delete()
-      #expect(auth.currentUser == nil)
-      #expect(await code { _ = try await user.getIDToken() } == .nullUser)
-    }
+    let user = try await signUp()
+    try await user.delete()
+    #expect(auth.currentUser == nil)
+    #expect(await code { _ = try await user.getIDToken() } == .nullUser)
   }
 
   @Test("Reloading a disabled account signs the user out")
   func disabled() async throws {
-    try await signedIn { scene, auth, user in
-      scene.standIn.state.withLockedValue { $0.accounts[0].isDisabled = true }
-      #expect(await code { try await user.reload() } == .userDisabled)
-      #expect(auth.currentUser == nil)
-    }
+    let user = try await signUp()
+    scene.standIn.state.withLockedValue { $0.accounts[0].isDisabled = true }
+    #expect(await code { try await user.reload() } == .userDisabled)
+    #expect(auth.currentUser == nil)
   }
 
   @Test("A token result contains claims, sign-in provider and expiration")
   func tokenResult() async throws {
-    try await signedIn { _, _, user in
-      let result = try await user.getIDTokenResult()
-      #expect(result.signInProvider == "password")
-      #expect(result.claims["email"] as? String == email)
-      #expect(result.expirationDate.timeIntervalSince(result.issuedAtDate) == 3_600)
-      #expect(try await user.idToken() == result.token)
-    }
+    let user = try await signUp()
+    let result = try await user.getIDTokenResult()
+    #expect(result.signInProvider == "password")
+    #expect(result.claims["email"] as? String == email)
+    #expect(result.expirationDate.timeIntervalSince(result.issuedAtDate) == 3_600)
+    #expect(try await user.idToken() == result.token)
   }
 
   // MARK: Listeners
 
   @Test("A listener gets the current user and every change until it is removed")
   func listeners() async throws {
-    try await Scene.run { _, auth in
-      let told = Record<String?>()
-      let handle = auth.addStateDidChangeListener { _, user in told.append(user?.uid) }
-      await told.wait(for: 1)
-      let uid = try await auth.createUser(withEmail: email, password: password).user.uid
-      await told.wait(for: 2)
-      _ = try await auth.currentUser?.getIDToken(forcingRefresh: true)
-      try auth.signOut()
-      await told.wait(for: 3)
-      #expect(told.elements == [nil, uid, nil])
-      auth.removeStateDidChangeListener(handle)
-      let again = Record<String?>()
-      auth.addStateDidChangeListener { _, user in again.append(user?.uid) }
-      try await auth.signIn(withEmail: email, password: password)
-      await again.wait { $0.last == uid }
-      #expect(told.elements.count == 3)
-    }
+    let told = Record<String?>()
+    let handle = auth.addStateDidChangeListener { _, user in told.append(user?.uid) }
+    await told.wait(for: 1)
+    let uid = try await signUp().uid
+    await told.wait(for: 2)
+    _ = try await auth.currentUser?.getIDToken(forcingRefresh: true)
+    try auth.signOut()
+    await told.wait(for: 3)
+    #expect(told.elements == [nil, uid, nil])
+    auth.removeStateDidChangeListener(handle)
+    let again = Record<String?>()
+    auth.addStateDidChangeListener { _, user in again.append(user?.uid) }
+    try await auth.signIn(withEmail: email, password: password)
+    await again.wait { $0.last == uid }
+    #expect(told.elements.count == 3)
   }
 
   @Test("Completion handlers report the same results, after the listeners")
   func callbacks() async throws {
-    try await Scene.run { _, auth in
-      let told = Record<String>()
-      auth.addStateDidChangeListener { _, user in
-        told.append(user == nil ? "nobody" : "someone")
-      }
-      await told.wait(for: 1)
-      auth.createUser(withEmail: email, password: password) { result, error in
-        told.append(result?.user.email ?? "\(String(describing: error))")
-      }
-      await told.wait(for: 3)
-      auth.createUser(withEmail: email, password: password) { _, error in
-        told.append((error as? AuthError)?.message ?? "no error")
-      }
-      await told.wait(for: 4)
-      let exists = "an account with this email address already exists"
-      #expect(told.elements == ["nobody", "someone", email, exists])
+    let told = Record<String>()
+    auth.addStateDidChangeListener { _, user in
+      told.append(user == nil ? "nobody" : "someone")
     }
+    await told.wait(for: 1)
+    auth.createUser(withEmail: email, password: password) { result, error in
+      told.append(result?.user.email ?? "\(String(describing: error))")
+    }
+    await told.wait(for: 3)
+    auth.createUser(withEmail: email, password: password) { _, error in
+      told.append((error as? AuthError)?.message ?? "no error")
+    }
+    await told.wait(for: 4)
+    let exists = "an account with this email address already exists"
+    #expect(told.elements == ["nobody", "someone", email, exists])
   }
 
   // MARK: Refreshing
 
   @Test("A refresh sends the documented request")
   func refresh() async throws {
-    try await signedIn { scene, _, user in
-      let old = try await user.getIDToken()
-      #expect(try await user.getIDToken(forcingRefresh: true) != old)
-      let request = try #require(scene.standIn.requests.last)
-      #expect(request.path == "/securetoken.googleapis.com/v1/token")
-      #expect(request.contentType == "application/x-www-form-urlencoded")
-      #expect(
-        request.body == "grant_type=refresh_token&refresh_token=refresh%2F2%2B\(user.uid)"
-      )
-    }
+    let user = try await signUp()
+    let old = try await user.getIDToken()
+    #expect(try await user.getIDToken(forcingRefresh: true) != old)
+    let request = try #require(scene.standIn.requests.last)
+    #expect(request.path == "/securetoken.googleapis.com/v1/token")
+    #expect(request.contentType == "application/x-www-form-urlencoded")
+    #expect(
+      request.body == "grant_type=refresh_token&refresh_token=refresh%2F2%2B\(user.uid)"
+    )
   }
 
   @Test(
@@ -369,23 +336,19 @@ struct AuthTests {
     ]
   )
   func endedSession(_ word: String, _ expected: AuthErrorCode) async throws {
-    try await signedIn { scene, auth, user in
-      scene.standIn.plan("token", StandIn.error(word))
-      #expect(await code { _ = try await user.getIDToken(forcingRefresh: true) } == expected)
-      #expect(auth.currentUser == nil)
-    }
+    let user = try await signUp()
+    scene.standIn.plan("token", StandIn.error(word))
+    #expect(await code { _ = try await user.getIDToken(forcingRefresh: true) } == expected)
+    #expect(auth.currentUser == nil)
   }
 
   @Test("A temporary server failure does not sign the user out")
   func unavailable() async throws {
-    try await signedIn { scene, auth, user in
-      scene.standIn.plan("token", HTTPAnswer(status: 503, error: "busy"))
-      #expect(
-        await code { _ = try await user.getIDToken(forcingRefresh: true) } == .tooManyRequests
-      )
-      #expect(auth.currentUser != nil)
-      let token = try await user.getIDToken(forcingRefresh: true)
-      #expect(!token.isEmpty)
-    }
+    let user = try await signUp()
+    scene.standIn.plan("token", HTTPAnswer(status: 503, error: "busy"))
+    #expect(await code { _ = try await user.getIDToken(forcingRefresh: true) } == .tooManyRequests)
+    #expect(auth.currentUser != nil)
+    let token = try await user.getIDToken(forcingRefresh: true)
+    #expect(!token.isEmpty)
   }
 }

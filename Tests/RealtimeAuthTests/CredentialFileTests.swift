@@ -8,7 +8,7 @@ import Testing
 /// Runs a program as another user.
 private let setpriv = "/usr/bin/setpriv"
 
-@Suite("Stored credentials", .timeLimit(.minutes(2)))
+@Suite("Stored credentials", .timeLimit(.minutes(2)), .cleansUp)
 struct CredentialFileTests {
   private let ann = "ann@example.org"
   private let bob = "bob@example.org"
@@ -30,26 +30,24 @@ struct CredentialFileTests {
 
   /// Runs the body with a file in which a new user has been stored.
   private func stored(_ body: (Scene) async throws -> Void) async throws {
-    try await Scene.run { scene in
-      let auth = try scene.auth(isKept: true)
-      try await auth.createUser(withEmail: ann, password: password)
-      try await body(scene)
-    }
+    let scene = try await Scene()
+    let auth = try scene.auth(isKept: true)
+    try await auth.createUser(withEmail: ann, password: password)
+    try await body(scene)
   }
 
   @Test("A user stays signed in when the program restarts")
   func again() async throws {
-    try await Scene.run { scene in
-      let first = try scene.auth(isKept: true)
-      let user = try await first.createUser(withEmail: ann, password: password).user
-      let request = user.createProfileChangeRequest()
-      request.displayName = "Ann"
-      try await request.commitChanges()
-      let second = try scene.auth(isKept: true)
-      #expect(second.currentUser?.uid == user.uid)
-      #expect(second.currentUser?.displayName == "Ann")
-      #expect(try await second.currentUser?.getIDToken() == user.getIDToken())
-    }
+    let scene = try await Scene()
+    let first = try scene.auth(isKept: true)
+    let user = try await first.createUser(withEmail: ann, password: password).user
+    let request = user.createProfileChangeRequest()
+    request.displayName = "Ann"
+    try await request.commitChanges()
+    let second = try scene.auth(isKept: true)
+    #expect(second.currentUser?.uid == user.uid)
+    #expect(second.currentUser?.displayName == "Ann")
+    #expect(try await second.currentUser?.getIDToken() == user.getIDToken())
   }
 
   @Test("The file and its directory are accessible to their owner only")
@@ -129,50 +127,47 @@ struct CredentialFileTests {
 
   @Test("Several accounts are stored side by side; the latest sign-in is the default")
   func several() async throws {
-    try await Scene.run { scene in
-      let first = try scene.auth(isKept: true)
-      let annsID = try await first.createUser(withEmail: ann, password: password).user.uid
-      let second = try scene.auth(isKept: true)
-      let bobsID = try await second.createUser(withEmail: bob, password: password).user.uid
-      #expect(first.currentUser?.uid == annsID)
-      #expect(try scene.auth(isKept: true).currentUser?.uid == bobsID)
-      #expect(try scene.auth(isKept: true, account: ann).currentUser?.uid == annsID)
-      #expect(try scene.auth(isKept: true, account: "ANN@example.org").currentUser?.uid == annsID)
-      #expect(try scene.auth(isKept: true, account: bobsID).currentUser?.uid == bobsID)
-      #expect(try scene.auth(isKept: true, account: "carl").currentUser == nil)
-      try second.signOut()
-      await second.settle()
-      #expect(try scene.auth(isKept: true).currentUser?.uid == annsID)
-    }
+    let scene = try await Scene()
+    let first = try scene.auth(isKept: true)
+    let annsID = try await first.createUser(withEmail: ann, password: password).user.uid
+    let second = try scene.auth(isKept: true)
+    let bobsID = try await second.createUser(withEmail: bob, password: password).user.uid
+    #expect(first.currentUser?.uid == annsID)
+    #expect(try scene.auth(isKept: true).currentUser?.uid == bobsID)
+    #expect(try scene.auth(isKept: true, account: ann).currentUser?.uid == annsID)
+    #expect(try scene.auth(isKept: true, account: "ANN@example.org").currentUser?.uid == annsID)
+    #expect(try scene.auth(isKept: true, account: bobsID).currentUser?.uid == bobsID)
+    #expect(try scene.auth(isKept: true, account: "carl").currentUser == nil)
+    try second.signOut()
+    await second.settle()
+    #expect(try scene.auth(isKept: true).currentUser?.uid == annsID)
   }
 
   // Differs: `Auth` keeps credentials
   @Test("Sign-out in one program signs out the others at their next refresh")
   func signedOutElsewhere() async throws {
-    try await Scene.run { scene in
-      let first = try scene.auth(isKept: true)
-      let user = try await first.createUser(withEmail: ann, password: password).user
-      let second = try scene.auth(isKept: true)
-      try second.signOut()
-      await second.settle()
-      await #expect(throws: AuthError.self) { try await user.getIDToken(forcingRefresh: true) }
-      #expect(first.currentUser == nil)
-      let text = try String(contentsOfFile: scene.credentials, encoding: .utf8)
-      #expect(!text.contains(ann))
-    }
+    let scene = try await Scene()
+    let first = try scene.auth(isKept: true)
+    let user = try await first.createUser(withEmail: ann, password: password).user
+    let second = try scene.auth(isKept: true)
+    try second.signOut()
+    await second.settle()
+    await #expect(throws: AuthError.self) { try await user.getIDToken(forcingRefresh: true) }
+    #expect(first.currentUser == nil)
+    let text = try String(contentsOfFile: scene.credentials, encoding: .utf8)
+    #expect(!text.contains(ann))
   }
 
   @Test("Only one of two programs refreshes, and both use the new token")
   func sharedRefresh() async throws {
-    try await Scene.run { scene in
-      let first = try scene.auth(isKept: true)
-      try await first.createUser(withEmail: ann, password: password)
-      let second = try scene.auth(isKept: true)
-      async let one = first.currentUser?.getIDToken(forcingRefresh: true)
-      async let two = second.currentUser?.getIDToken(forcingRefresh: true)
-      #expect(try await one == two)
-      #expect(scene.standIn.requests.filter { $0.path.hasSuffix("/token") }.count == 1)
-    }
+    let scene = try await Scene()
+    let first = try scene.auth(isKept: true)
+    try await first.createUser(withEmail: ann, password: password)
+    let second = try scene.auth(isKept: true)
+    async let one = first.currentUser?.getIDToken(forcingRefresh: true)
+    async let two = second.currentUser?.getIDToken(forcingRefresh: true)
+    #expect(try await one == two)
+    #expect(scene.standIn.requests.filter { $0.path.hasSuffix("/token") }.count == 1)
   }
 
   @Test("Accounts are kept separate per server")

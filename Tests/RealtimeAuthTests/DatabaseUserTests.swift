@@ -5,7 +5,7 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-@Suite("A database with sign-in", .timeLimit(.minutes(3)))
+@Suite("A database with sign-in", .timeLimit(.minutes(3)), .cleansUp)
 struct DatabaseUserTests {
   private let ann = "ann@example.org"
   private let bob = "bob@example.org"
@@ -22,146 +22,144 @@ struct DatabaseUserTests {
 
   @Test("Rules see the signed-in user from the next call on")
   func rules() async throws {
-    try await Scene.run { scene, auth in
-      let database = try scene.database(auth)
-      let place = database.reference(withPath: "private/x")
-      #expect(await isDenied { try await place.setValue(1) })
-      let uid = try await auth.createUser(withEmail: ann, password: password).user.uid
-      try await place.setValue(2)
-      try await database.reference(withPath: "users/\(uid)").setValue("mine")
-      #expect(await isDenied { try await database.reference(withPath: "users/x").setValue(1) })
-      try auth.signOut()
-      await auth.settle()
-      #expect(await isDenied { try await place.setValue(3) })
-      await database.close()
-    }
+    let scene = try await Scene()
+    let auth = try scene.auth()
+    let database = try scene.database(auth)
+    let place = database.reference(withPath: "private/x")
+    #expect(await isDenied { try await place.setValue(1) })
+    let uid = try await auth.createUser(withEmail: ann, password: password).user.uid
+    try await place.setValue(2)
+    try await database.reference(withPath: "users/\(uid)").setValue("mine")
+    #expect(await isDenied { try await database.reference(withPath: "users/x").setValue(1) })
+    try auth.signOut()
+    await auth.settle()
+    #expect(await isDenied { try await place.setValue(3) })
+    await database.close()
   }
 
   // Differs: The databases and the `Auth`
   @Test("A database finds the Auth instance for its URL automatically")
   func automatic() async throws {
-    try await Scene.run { scene in
-      var configuration = AuthConfiguration(databaseURL: scene.url)
-      configuration.persistence = .memory
-      Auth.configure(configuration)
-      let early = try Database(url: scene.url)
-      early.callbackQueue = DispatchQueue(label: "test.callbacks")
-      let auth = Auth.auth(for: early)
-      #expect(Auth.auth() === auth)
-      auth.useEmulator(withHost: "127.0.0.1", port: scene.standIn.port)
-      try await auth.signInAnonymously()
-      let late = try Database(url: scene.url)
-      late.callbackQueue = DispatchQueue(label: "test.callbacks")
-      try await early.reference(withPath: "private/a").setValue(1)
-      try await late.reference(withPath: "private/b").setValue(1)
-      await early.close()
-      await late.close()
-    }
+    let scene = try await Scene()
+    var configuration = AuthConfiguration(databaseURL: scene.url)
+    configuration.persistence = .memory
+    Auth.configure(configuration)
+    let early = try Database(url: scene.url)
+    early.callbackQueue = DispatchQueue(label: "test.callbacks")
+    let auth = Auth.auth(for: early)
+    #expect(Auth.auth() === auth)
+    auth.useEmulator(withHost: "127.0.0.1", port: scene.standIn.port)
+    try await auth.signInAnonymously()
+    let late = try Database(url: scene.url)
+    late.callbackQueue = DispatchQueue(label: "test.callbacks")
+    try await early.reference(withPath: "private/a").setValue(1)
+    try await late.reference(withPath: "private/b").setValue(1)
+    await early.close()
+    await late.close()
   }
 
   @Test("An observer survives a token refresh and is canceled when it loses read access")
   func observers() async throws {
-    try await Scene.run { scene, auth in
-      try await auth.createUser(withEmail: ann, password: password)
-      let database = try scene.database(auth)
-      let place = database.reference(withPath: "private/x")
-      let told = Record<String>()
-      place.observe(.value) { snapshot in
-        told.append("\(snapshot.value ?? "-")")
-      } withCancel: { _ in
-        told.append("cancelled")
-      }
-      try await place.setValue("one")
-      _ = try await auth.currentUser?.getIDToken(forcingRefresh: true)
-      try await place.setValue("two")
-      await told.wait { $0.last == "two" }
-      try auth.signOut()
-      await told.wait { $0.last == "cancelled" }
-      #expect(Array(told.elements.suffix(3)) == ["one", "two", "cancelled"])
-      await database.close()
+    let scene = try await Scene()
+    let auth = try scene.auth()
+    try await auth.createUser(withEmail: ann, password: password)
+    let database = try scene.database(auth)
+    let place = database.reference(withPath: "private/x")
+    let told = Record<String>()
+    place.observe(.value) { snapshot in
+      told.append("\(snapshot.value ?? "-")")
+    } withCancel: { _ in
+      told.append("cancelled")
     }
+    try await place.setValue("one")
+    _ = try await auth.currentUser?.getIDToken(forcingRefresh: true)
+    try await place.setValue("two")
+    await told.wait { $0.last == "two" }
+    try auth.signOut()
+    await told.wait { $0.last == "cancelled" }
+    #expect(Array(told.elements.suffix(3)) == ["one", "two", "cancelled"])
+    await database.close()
   }
 
   @Test("Offline writes wait for their own user and are not sent as the next one")
   func heldWrites() async throws {
-    try await Scene.run { scene, auth in
-      let annsID = try await auth.createUser(withEmail: ann, password: password).user.uid
-      let database = try scene.database(auth)
-      try await database.reference(withPath: "all/start").setValue(1)
-      database.goOffline()
-      let answers = Record<String>()
-      database.reference(withPath: "users/\(annsID)").setValue("ann's") { error, _ in
-        answers.append(error.map { "\($0)" } ?? "stored")
-      }
-      let bobsID = try await auth.createUser(withEmail: bob, password: password).user.uid
-      database.goOnline()
-      try await database.reference(withPath: "users/\(bobsID)").setValue("bob's")
-      #expect(answers.elements.isEmpty)
-      try await auth.signIn(withEmail: ann, password: password)
-      await answers.wait(for: 1)
-      #expect(answers.elements == ["stored"])
-      await database.close()
+    let scene = try await Scene()
+    let auth = try scene.auth()
+    let annsID = try await auth.createUser(withEmail: ann, password: password).user.uid
+    let database = try scene.database(auth)
+    try await database.reference(withPath: "all/start").setValue(1)
+    database.goOffline()
+    let answers = Record<String>()
+    database.reference(withPath: "users/\(annsID)").setValue("ann's") { error, _ in
+      answers.append(error.map { "\($0)" } ?? "stored")
     }
+    let bobsID = try await auth.createUser(withEmail: bob, password: password).user.uid
+    database.goOnline()
+    try await database.reference(withPath: "users/\(bobsID)").setValue("bob's")
+    #expect(answers.elements.isEmpty)
+    try await auth.signIn(withEmail: ann, password: password)
+    await answers.wait(for: 1)
+    #expect(answers.elements == ["stored"])
+    await database.close()
   }
 
   @Test("A token that expired while the client was offline is refreshed before use")
   func connectsWithFreshToken() async throws {
-    try await Scene.run { scene, auth in
-      let user = try await auth.createUser(withEmail: ann, password: password).user
-      let database = try scene.database(auth)
-      let place = database.reference(withPath: "private/x")
-      try await place.setValue(1)
-      database.goOffline()
-      // The server forgets the token, as if it had expired early.
-      let token = try await user.getIDToken()
-      scene.standIn.state.withLockedValue { $0.idTokens[token] = nil }
-      let answers = Record<String>()
-      place.setValue(2) { error, _ in answers.append(error.map { "\($0)" } ?? "stored") }
-      database.goOnline()
-      await answers.wait(for: 1)
-      #expect(answers.elements == ["stored"])
-      #expect(try await user.getIDToken() != token)
-      await database.close()
-    }
+    let scene = try await Scene()
+    let auth = try scene.auth()
+    let user = try await auth.createUser(withEmail: ann, password: password).user
+    let database = try scene.database(auth)
+    let place = database.reference(withPath: "private/x")
+    try await place.setValue(1)
+    database.goOffline()
+    // The server forgets the token, as if it had expired early.
+    let token = try await user.getIDToken()
+    scene.standIn.state.withLockedValue { $0.idTokens[token] = nil }
+    let answers = Record<String>()
+    place.setValue(2) { error, _ in answers.append(error.map { "\($0)" } ?? "stored") }
+    database.goOnline()
+    await answers.wait(for: 1)
+    #expect(answers.elements == ["stored"])
+    #expect(try await user.getIDToken() != token)
+    await database.close()
   }
 
   @Test("The database waits and reports the reason while no token is available")
   func noTokens() async throws {
-    try await Scene.run { scene, auth in
-      try await auth.createUser(withEmail: ann, password: password)
-      // The server forgets the token, so that a new one is needed.
-      scene.standIn.state.withLockedValue { $0.idTokens = [:] }
-      for _ in 0..<1_000 { scene.standIn.plan("token", StandIn.error("BUSY", status: 503)) }
-      let database = try scene.database(auth)
-      let told = Record<ConnectionStatus>()
-      database.observeConnection { told.append($0) }
-      database.goOnline()
-      await told.wait { $0.last?.problem?.reason.contains("signing in failed") == true }
-      scene.standIn.state.withLockedValue { $0.planned = [:] }
-      await told.wait { $0.last?.phase == .connected }
-      try await database.reference(withPath: "private/x").setValue(1)
-      await database.close()
-    }
+    let scene = try await Scene()
+    let auth = try scene.auth()
+    try await auth.createUser(withEmail: ann, password: password)
+    // The server forgets the token, so that a new one is needed.
+    scene.standIn.state.withLockedValue { $0.idTokens = [:] }
+    for _ in 0..<1_000 { scene.standIn.plan("token", StandIn.error("BUSY", status: 503)) }
+    let database = try scene.database(auth)
+    let told = Record<ConnectionStatus>()
+    database.observeConnection { told.append($0) }
+    database.goOnline()
+    await told.wait { $0.last?.problem?.reason.contains("signing in failed") == true }
+    scene.standIn.state.withLockedValue { $0.planned = [:] }
+    await told.wait { $0.last?.phase == .connected }
+    try await database.reference(withPath: "private/x").setValue(1)
+    await database.close()
   }
 
   @Test("A disabled account is signed out, and the database continues unauthenticated")
   func disabled() async throws {
-    try await Scene.run { scene in
-      scene.standIn.state.withLockedValue { $0.lifetime = 2 }
-      let auth = try scene.auth()
-      try await auth.createUser(withEmail: ann, password: password)
-      let database = try scene.database(auth)
-      try await database.reference(withPath: "private/x").setValue(1)
-      let told = Record<String?>()
-      auth.addStateDidChangeListener { _, user in told.append(user?.uid) }
-      await told.wait(for: 1)
-      scene.standIn.state.withLockedValue { $0.accounts[0].isDisabled = true }
-      await told.wait(for: 2)
-      #expect(told.elements.last == .some(nil))
-      try await database.reference(withPath: "all/x").setValue(1)
-      #expect(await isDenied { try await database.reference(withPath: "private/x").setValue(2) })
-      await database.close()
-    }
+    let scene = try await Scene()
+    scene.standIn.state.withLockedValue { $0.lifetime = 2 }
+    let auth = try scene.auth()
+    try await auth.createUser(withEmail: ann, password: password)
+    let database = try scene.database(auth)
+    try await database.reference(withPath: "private/x").setValue(1)
+    let told = Record<String?>()
+    auth.addStateDidChangeListener { _, user in told.append(user?.uid) }
+    await told.wait(for: 1)
+    scene.standIn.state.withLockedValue { $0.accounts[0].isDisabled = true }
+    await told.wait(for: 2)
+    #expect(told.elements.last == .some(nil))
+    try await database.reference(withPath: "all/x").setValue(1)
+    #expect(await isDenied { try await database.reference(withPath: "private/x").setValue(2) })
+    await database.close()
   }
 }
 
@@ -169,7 +167,7 @@ struct DatabaseUserTests {
 /// time.
 ///
 /// It runs for 20 seconds; the variable HEARTH_TOKEN_SECONDS sets another duration, such as 600.
-@Suite("Two-second tokens", .timeLimit(.minutes(15)))
+@Suite("Two-second tokens", .timeLimit(.minutes(15)), .cleansUp)
 struct ShortTokenTests {
   static let seconds: Double = {
     ProcessInfo.processInfo.environment["HEARTH_TOKEN_SECONDS"].flatMap(Double.init)
@@ -205,19 +203,18 @@ struct ShortTokenTests {
   @Test("No listener is lost, and no event is missed or repeated")
   func listening() async throws {
     let accounts = OwnServerTests()
-    try await accounts.run(tokenLifetime: .seconds(2)) { url in
-      let (writer, source) = try accounts.open(url)
-      let (reader, sink) = try accounts.open(url)
-      try await writer.createUser(withEmail: "w@example.org", password: "correct horse")
-      try await reader.createUser(withEmail: "r@example.org", password: "correct horse")
-      let first = try await reader.currentUser?.getIDToken()
-      try await Self.expectAllEvents(
-        at: sink.reference(withPath: "list"),
-        writingTo: source.reference(withPath: "list")
-      )
-      #expect(try await reader.currentUser?.getIDToken() != first)
-      await source.close()
-      await sink.close()
-    }
+    let url = try await accounts.start(tokenLifetime: .seconds(2))
+    let (writer, source) = try accounts.open(url)
+    let (reader, sink) = try accounts.open(url)
+    try await writer.createUser(withEmail: "w@example.org", password: "correct horse")
+    try await reader.createUser(withEmail: "r@example.org", password: "correct horse")
+    let first = try await reader.currentUser?.getIDToken()
+    try await Self.expectAllEvents(
+      at: sink.reference(withPath: "list"),
+      writingTo: source.reference(withPath: "list")
+    )
+    #expect(try await reader.currentUser?.getIDToken() != first)
+    await source.close()
+    await sink.close()
   }
 }

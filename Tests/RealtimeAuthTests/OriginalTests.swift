@@ -7,7 +7,7 @@ import Testing
 @testable import RealtimeAuth
 
 /// The behaviour of the original that existing programs rely on.
-@Suite("Compatibility with Firebase Auth", .timeLimit(.minutes(1)))
+@Suite("Compatibility with Firebase Auth", .timeLimit(.minutes(1)), .cleansUp)
 struct OriginalTests {
   private let email = "ann@example.org"
   private let password = "correct horse"
@@ -25,50 +25,47 @@ struct OriginalTests {
 
   @Test("Completion handlers receive the token result")
   func tokenResult() async throws {
-    try await Scene.run { _, auth in
-      let user = try await auth.createUser(withEmail: email, password: password).user
-      let told = Record<String>()
-      user.getIDTokenResult { result, _ in told.append(result?.signInProvider ?? "none") }
-      user.getIDTokenResult(forcingRefresh: true) { result, _ in
-        told.append(result?.token.isEmpty == false ? "token" : "none")
-      }
-      #expect(await told.wait(for: 2).sorted() == ["password", "token"])
+    let auth = try await Scene().auth()
+    let user = try await auth.createUser(withEmail: email, password: password).user
+    let told = Record<String>()
+    user.getIDTokenResult { result, _ in told.append(result?.signInProvider ?? "none") }
+    user.getIDTokenResult(forcingRefresh: true) { result, _ in
+      told.append(result?.token.isEmpty == false ? "token" : "none")
     }
+    #expect(await told.wait(for: 2).sorted() == ["password", "token"])
   }
 
   @Test("authStateChanges yields the current user and each change, then stops listening")
   func authStateChanges() async throws {
-    try await Scene.run { _, auth in
-      let seen = Record<String>()
-      let loop = Task {
-        for await user in auth.authStateChanges { seen.append(user?.email ?? "nobody") }
-      }
-      await seen.wait(for: 1)
-      try await auth.createUser(withEmail: email, password: password)
-      await seen.wait(for: 2)
-      try auth.signOut()
-      #expect(await seen.wait(for: 3) == ["nobody", email, "nobody"])
-      loop.cancel()
-      await loop.value
-      #expect(auth.state.withLockedValue(\.userListeners).isEmpty)
+    let auth = try await Scene().auth()
+    let seen = Record<String>()
+    let loop = Task {
+      for await user in auth.authStateChanges { seen.append(user?.email ?? "nobody") }
     }
+    await seen.wait(for: 1)
+    try await auth.createUser(withEmail: email, password: password)
+    await seen.wait(for: 2)
+    try auth.signOut()
+    #expect(await seen.wait(for: 3) == ["nobody", email, "nobody"])
+    loop.cancel()
+    await loop.value
+    #expect(auth.state.withLockedValue(\.userListeners).isEmpty)
   }
 
   @Test("idTokenChanges yields each new token")
   func idTokenChanges() async throws {
-    try await Scene.run { _, auth in
-      let seen = Record<String>()
-      let loop = Task {
-        for await user in auth.idTokenChanges { seen.append(user?.email ?? "nobody") }
-      }
-      await seen.wait(for: 1)
-      try await auth.createUser(withEmail: email, password: password)
-      await seen.wait(for: 2)
-      _ = try await auth.currentUser?.getIDTokenResult(forcingRefresh: true)
-      #expect(await seen.wait(for: 3) == ["nobody", email, email])
-      loop.cancel()
-      await loop.value
-      #expect(auth.state.withLockedValue(\.tokenListeners).isEmpty)
+    let auth = try await Scene().auth()
+    let seen = Record<String>()
+    let loop = Task {
+      for await user in auth.idTokenChanges { seen.append(user?.email ?? "nobody") }
     }
+    await seen.wait(for: 1)
+    try await auth.createUser(withEmail: email, password: password)
+    await seen.wait(for: 2)
+    _ = try await auth.currentUser?.getIDTokenResult(forcingRefresh: true)
+    #expect(await seen.wait(for: 3) == ["nobody", email, email])
+    loop.cancel()
+    await loop.value
+    #expect(auth.state.withLockedValue(\.tokenListeners).isEmpty)
   }
 }

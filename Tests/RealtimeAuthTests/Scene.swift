@@ -23,7 +23,8 @@ final class Scene: Sendable {
     }}
     """
 
-  private init() async throws {
+  /// Runs a server and a stand-in for the duration of a test.
+  init() async throws {
     directory = try TemporaryDirectory()
     standIn = try await StandIn.start()
     var options = DatabaseServer.Options(port: 0, rules: .source(Self.rules))
@@ -31,28 +32,10 @@ final class Scene: Sendable {
     let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     server = try await DatabaseServer.start(options, logger: silent)
     url = server.urls.first ?? ""
-  }
-
-  /// Runs a server and a stand-in for the duration of a test.
-  static func run(_ body: (Scene) async throws -> Void) async throws {
-    let scene = try await Scene()
-    do {
-      try await body(scene)
-    } catch {
-      await scene.end()
-      throw error
+    afterTest {
+      await self.server.stop()
+      try? await self.standIn.stop()
     }
-    await scene.end()
-  }
-
-  /// The same with the accounts as one program sees them.
-  static func run(_ body: (Scene, Auth) async throws -> Void) async throws {
-    try await run { scene in try await body(scene, try scene.auth()) }
-  }
-
-  private func end() async {
-    await server.stop()
-    try? await standIn.stop()
   }
 
   /// The accounts as a program sees them; kept ones are in the file that all programs of a scene

@@ -8,7 +8,7 @@ import Testing
 @testable import RealtimeDatabase
 
 /// Text from outside the program in paths and keys, and mistakes of the program.
-@Suite("Callers and external input", .timeLimit(.minutes(1)))
+@Suite("Callers and external input", .timeLimit(.minutes(1)), .cleansUp)
 struct CallerTests {
   private func root() throws -> DatabaseReference {
     try Database(url: "http://localhost:9000?ns=a").reference()
@@ -145,56 +145,54 @@ struct CallerTests {
   // Differs: Writes below `.info`
   @Test("Every write below .info fails with the same error, and no transaction block runs")
   func info() async throws {
-    try await Station.run { station in
-      let root = try station.open().reference()
-      let info = root.child(".info/connected")
-      let refused: [@Sendable () async throws -> Void] = [
-        { try await info.setValue(true) }, { try await info.setValue(true, andPriority: 1) },
-        { try await info.removeValue() }, { try await info.setPriority(1) },
-        { try await info.updateChildValues(["a": 1]) },
-        { try await info.parent?.setValue(nil) },
-        { try await root.updateChildValues(["x": 1, ".info/connected": true]) },
-        { try await root.updateChildValues(["x": 1, ".info": ["a": 1]]) },
-        { try await info.onDisconnectSetValue(1) }, { try await info.onDisconnectRemoveValue() },
-        { try await info.onDisconnectUpdateChildValues(["a": 1]) },
-        { try await info.cancelDisconnectOperations() },
-        { try await info.setValue(from: ["a": 1]) },
-        {
-          _ = try await info.runTransactionBlock {
-            Issue.record("a transaction below .info has run")
-            return .success(withValue: $0)
-          }
-        },
-      ]
-      for write in refused {
-        let error = await #expect(throws: DatabaseError.self) { try await write() }
-        #expect(error?.kind == .invalidData)
-        #expect(error?.reason == "/.info cannot be written")
-      }
-      #expect(try await root.getData().exists() == false)
+    let station = try await Station()
+    let root = try station.open().reference()
+    let info = root.child(".info/connected")
+    let refused: [@Sendable () async throws -> Void] = [
+      { try await info.setValue(true) }, { try await info.setValue(true, andPriority: 1) },
+      { try await info.removeValue() }, { try await info.setPriority(1) },
+      { try await info.updateChildValues(["a": 1]) },
+      { try await info.parent?.setValue(nil) },
+      { try await root.updateChildValues(["x": 1, ".info/connected": true]) },
+      { try await root.updateChildValues(["x": 1, ".info": ["a": 1]]) },
+      { try await info.onDisconnectSetValue(1) }, { try await info.onDisconnectRemoveValue() },
+      { try await info.onDisconnectUpdateChildValues(["a": 1]) },
+      { try await info.cancelDisconnectOperations() },
+      { try await info.setValue(from: ["a": 1]) },
+      {
+        _ = try await info.runTransactionBlock {
+          Issue.record("a transaction below .info has run")
+          return .success(withValue: $0)
+        }
+      },
+    ]
+    for write in refused {
+      let error = await #expect(throws: DatabaseError.self) { try await write() }
+      #expect(error?.kind == .invalidData)
+      #expect(error?.reason == "/.info cannot be written")
     }
+    #expect(try await root.getData().exists() == false)
   }
 
   @Test("A transaction and a set made before the first connection reach the server in order")
   func transactionThenSet() async throws {
-    try await Station.run { station in
-      let ref = try station.open().reference(withPath: "count")
-      let told = Record<String>()
-      ref.database.goOffline()
-      func write() {
-        ref.runTransactionBlock({ data in
-          data.value = (data.value as? Int ?? 0) + 1
-          return .success(withValue: data)
-        }) { error, isCommitted, _ in
-          told.append("transaction \(error == nil) \(isCommitted)")
-        }
-        ref.setValue(5) { error, _ in told.append("set \(error == nil)") }
+    let station = try await Station()
+    let ref = try station.open().reference(withPath: "count")
+    let told = Record<String>()
+    ref.database.goOffline()
+    func write() {
+      ref.runTransactionBlock({ data in
+        data.value = (data.value as? Int ?? 0) + 1
+        return .success(withValue: data)
+      }) { error, isCommitted, _ in
+        told.append("transaction \(error == nil) \(isCommitted)")
       }
-      write()
-      ref.database.goOnline()
-      #expect(await told.wait(for: 2) == ["transaction true true", "set true"])
-      #expect(try await ref.getData().value as? Int == 5)
+      ref.setValue(5) { error, _ in told.append("set \(error == nil)") }
     }
+    write()
+    ref.database.goOnline()
+    #expect(await told.wait(for: 2) == ["transaction true true", "set true"])
+    #expect(try await ref.getData().value as? Int == 5)
   }
 
   @Test("A block with a nonoptional snapshot gets an empty one on error")

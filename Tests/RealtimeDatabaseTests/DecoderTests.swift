@@ -4,7 +4,7 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-@Suite("Decoding what was stored", .timeLimit(.minutes(2)))
+@Suite("Decoding what was stored", .timeLimit(.minutes(2)), .cleansUp)
 struct DecoderTests {
   private enum Color: String, Codable, CaseIterable { case red, green }
 
@@ -141,20 +141,19 @@ struct DecoderTests {
       encoder.keyEncodingStrategy = .convertToSnakeCase
       decoder.keyDecodingStrategy = .convertFromSnakeCase
     }
-    try await Station.run { station in
-      let ref = try station.open().reference(withPath: "samples")
-      var source = Source(random: SplitMix64(seed: UInt64(seed)))
-      let samples = (0..<60).map { _ in source.sample() }
-      try await ref.setValue(from: samples, encoder: encoder)
-      let snapshot = try await ref.getData()
-      #expect(try snapshot.data(as: [Sample].self, decoder: decoder) == samples)
-      let value = try #require(snapshot.value)
-      #expect(try decoder.decode([Sample].self, from: value) == samples)
-      let numbered = Dictionary(uniqueKeysWithValues: samples.enumerated().map { ($0, $1) })
-      #expect(try snapshot.data(as: [Int: Sample].self, decoder: decoder) == numbered)
-      let named = Dictionary(uniqueKeysWithValues: numbered.map { ("\($0)", $1) })
-      #expect(try snapshot.data(as: [String: Sample].self, decoder: decoder) == named)
-    }
+    let station = try await Station()
+    let ref = try station.open().reference(withPath: "samples")
+    var source = Source(random: SplitMix64(seed: UInt64(seed)))
+    let samples = (0..<60).map { _ in source.sample() }
+    try await ref.setValue(from: samples, encoder: encoder)
+    let snapshot = try await ref.getData()
+    #expect(try snapshot.data(as: [Sample].self, decoder: decoder) == samples)
+    let value = try #require(snapshot.value)
+    #expect(try decoder.decode([Sample].self, from: value) == samples)
+    let numbered = Dictionary(uniqueKeysWithValues: samples.enumerated().map { ($0, $1) })
+    #expect(try snapshot.data(as: [Int: Sample].self, decoder: decoder) == numbered)
+    let named = Dictionary(uniqueKeysWithValues: numbered.map { ("\($0)", $1) })
+    #expect(try snapshot.data(as: [String: Sample].self, decoder: decoder) == named)
   }
 
   private static func result<Value: Decodable>(_ decode: () throws -> Value) -> String {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What happens to unfinished operations when the connection or the last reference goes away.
-@Suite("Interrupted operations", .timeLimit(.minutes(1)))
+@Suite("Interrupted operations", .timeLimit(.minutes(1)), .cleansUp)
 struct EndingTests {
   private static let increment: @Sendable (MutableData) -> TransactionResult = { data in
     data.value = (data.value as? Int ?? 0) + 1
@@ -48,56 +48,53 @@ struct EndingTests {
     end()
     let all = await told.wait { $0.contains("disconnect false") }
     #expect(all == ["0", "1", "0", "disconnect false"])
-    try await server.stop()
   }
 
   @Test("Going offline keeps a transaction sent to a server with exactly-once writes")
   func offlineTransactionOnce() async throws {
-    try await Station.run { station in
-      let database = try station.open()
-      let ref = database.reference(withPath: "count")
-      try await ref.setValue(1)
-      let ends = Record<Bool>()
-      func race() {
-        for _ in 0..<20 {
-          ref.runTransactionBlock(Self.increment) { _, committed, _ in ends.append(committed) }
-          database.goOffline()
-          database.goOnline()
-        }
+    let station = try await Station()
+    let database = try station.open()
+    let ref = database.reference(withPath: "count")
+    try await ref.setValue(1)
+    let ends = Record<Bool>()
+    func race() {
+      for _ in 0..<20 {
+        ref.runTransactionBlock(Self.increment) { _, committed, _ in ends.append(committed) }
+        database.goOffline()
+        database.goOnline()
       }
-      race()
-      #expect(await ends.wait(for: 20).allSatisfy(\.self))
-      #expect(try await station.open().reference(withPath: "count").getData().value as? Int == 21)
     }
+    race()
+    #expect(await ends.wait(for: 20).allSatisfy(\.self))
+    #expect(try await station.open().reference(withPath: "count").getData().value as? Int == 21)
   }
 
   @Test("Going offline inside a transaction block loses nothing")
   func offlineInBlock() async throws {
-    try await Station.run { station in
-      let database = try station.open()
-      let ref = database.reference(withPath: "count")
-      try await ref.setValue(1)
-      let runs = NIOLockedValueBox(0)
-      let ends = Record<Bool>()
-      func begin() {
-        ref.runTransactionBlock { data in
-          let run = runs.withLockedValue { runs in
-            runs += 1
-            return runs
-          }
-          if run == 1 {
-            database.goOffline()
-            database.goOnline()
-          }
-          return Self.increment(data)
-        } andCompletionBlock: { _, committed, _ in
-          ends.append(committed)
+    let station = try await Station()
+    let database = try station.open()
+    let ref = database.reference(withPath: "count")
+    try await ref.setValue(1)
+    let runs = NIOLockedValueBox(0)
+    let ends = Record<Bool>()
+    func begin() {
+      ref.runTransactionBlock { data in
+        let run = runs.withLockedValue { runs in
+          runs += 1
+          return runs
         }
+        if run == 1 {
+          database.goOffline()
+          database.goOnline()
+        }
+        return Self.increment(data)
+      } andCompletionBlock: { _, committed, _ in
+        ends.append(committed)
       }
-      begin()
-      #expect(await ends.wait(for: 1) == [true])
-      #expect(try await station.open().reference(withPath: "count").getData().value as? Int == 2)
     }
+    begin()
+    #expect(await ends.wait(for: 1) == [true])
+    #expect(try await station.open().reference(withPath: "count").getData().value as? Int == 2)
   }
 
   // MARK: Tries
@@ -120,26 +117,24 @@ struct EndingTests {
     #expect(error?.kind == .maximumRetries)
     #expect(error?.path == "/count")
     #expect(server.requests.elements.count(where: Self.isWrite) == 4)
-    try await server.stop()
   }
 
   @Test("Eight concurrent clients increment one counter without a loss or a failure")
   func contention() async throws {
-    try await Station.run { station in
-      try await withThrowingTaskGroup { group in
-        for _ in 0..<8 {
-          let ref = try station.open().reference(withPath: "count")
-          group.addTask {
-            for _ in 0..<10 {
-              let (committed, _) = try await ref.runTransactionBlock(Self.increment)
-              #expect(committed)
-            }
+    let station = try await Station()
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<8 {
+        let ref = try station.open().reference(withPath: "count")
+        group.addTask {
+          for _ in 0..<10 {
+            let (committed, _) = try await ref.runTransactionBlock(Self.increment)
+            #expect(committed)
           }
         }
-        try await group.waitForAll()
       }
-      #expect(try await station.open().reference(withPath: "count").getData().value as? Int == 80)
+      try await group.waitForAll()
     }
+    #expect(try await station.open().reference(withPath: "count").getData().value as? Int == 80)
   }
 
   // MARK: close
@@ -172,7 +167,6 @@ struct EndingTests {
     #expect(await kind { _ = try await early.next() } == .unavailable)
     #expect(await kind { _ = try await late.next() } == .unavailable)
     #expect(await ref.observeSingleEvent(of: .value).exists() == false)
-    try await server.stop()
   }
 
   // MARK: The last reference
@@ -189,7 +183,6 @@ struct EndingTests {
     try begin()
     await server.ends.wait(for: 1)
     #expect(kept.withLockedValue { $0 == nil })
-    try await server.stop()
   }
 
   @Test("A transaction keeps its database open until it ends, and no longer")
@@ -203,7 +196,6 @@ struct EndingTests {
     try begin()
     #expect(await ends.wait(for: 1) == [true])
     await server.ends.wait(for: 1)
-    try await server.stop()
   }
 
   @Test("An observer keeps its database open until removed, even inside its own callback")
@@ -221,6 +213,5 @@ struct EndingTests {
     await told.wait(for: 1)
     await server.ends.wait(for: 1)
     #expect(told.elements == [false])
-    try await server.stop()
   }
 }

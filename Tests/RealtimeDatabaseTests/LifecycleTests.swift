@@ -5,74 +5,71 @@ import NIOConcurrencyHelpers
 import TestSupport
 import Testing
 
-@Suite("Connections, observers and deadlines", .timeLimit(.minutes(1)))
+@Suite("Connections, observers and deadlines", .timeLimit(.minutes(1)), .cleansUp)
 struct LifecycleTests {
   @Test(
     "An observer removed in its own callback gets events already raised and no later ones"
   )
   func removalInCallback() async throws {
-    try await Station.run { station in
-      let ref = try station.open().reference(withPath: "list")
-      try await ref.setValue(["a": 1, "b": 2, "c": 3])
-      let told = Record<String>()
-      let other = Record<String>()
-      let handle = NIOLockedValueBox<DatabaseHandle>(0)
-      // The queue is suspended until the handle is known.
-      ref.database.callbackQueue.suspend()
-      handle.withLockedValue {
-        $0 = ref.observe(.childAdded) { snapshot in
-          told.append(snapshot.key)
-          ref.removeObserver(withHandle: handle.withLockedValue { $0 })
-        }
+    let station = try await Station()
+    let ref = try station.open().reference(withPath: "list")
+    try await ref.setValue(["a": 1, "b": 2, "c": 3])
+    let told = Record<String>()
+    let other = Record<String>()
+    let handle = NIOLockedValueBox<DatabaseHandle>(0)
+    // The queue is suspended until the handle is known.
+    ref.database.callbackQueue.suspend()
+    handle.withLockedValue {
+      $0 = ref.observe(.childAdded) { snapshot in
+        told.append(snapshot.key)
+        ref.removeObserver(withHandle: handle.withLockedValue { $0 })
       }
-      ref.observe(.childAdded) { other.append($0.key) }
-      ref.database.callbackQueue.resume()
-      await other.wait(for: 3)
-      try await ref.child("d").setValue(4)
-      await other.wait(for: 4)
-      #expect(told.elements == ["a", "b", "c"])
     }
+    ref.observe(.childAdded) { other.append($0.key) }
+    ref.database.callbackQueue.resume()
+    await other.wait(for: 3)
+    try await ref.child("d").setValue(4)
+    await other.wait(for: 4)
+    #expect(told.elements == ["a", "b", "c"])
   }
 
   @Test("Reads and observers do not affect each other")
   func getAndObserve() async throws {
-    try await Station.run { station in
-      let ref = try station.open().reference(withPath: "list")
-      try await ref.setValue(["a": 1, "b": 2])
-      let told = Record<Int>()
-      ref.queryLimited(toFirst: 1).observe(.value) { told.append(Int($0.childrenCount)) }
-      await told.wait(for: 1)
-      #expect(try await ref.getData().childrenCount == 2)
-      #expect(try await ref.queryLimited(toLast: 1).getData().hasChild("b"))
-      try await ref.child("0").setValue(0)
-      let after = await told.wait(for: 2)
-      #expect(after.allSatisfy { $0 == 1 })
-    }
+    let station = try await Station()
+    let ref = try station.open().reference(withPath: "list")
+    try await ref.setValue(["a": 1, "b": 2])
+    let told = Record<Int>()
+    ref.queryLimited(toFirst: 1).observe(.value) { told.append(Int($0.childrenCount)) }
+    await told.wait(for: 1)
+    #expect(try await ref.getData().childrenCount == 2)
+    #expect(try await ref.queryLimited(toLast: 1).getData().hasChild("b"))
+    try await ref.child("0").setValue(0)
+    let after = await told.wait(for: 2)
+    #expect(after.allSatisfy { $0 == 1 })
   }
 
   @Test("A transaction started before going offline is stored once afterwards")
   func offlineTransaction() async throws {
-    try await Station.run { station in
-      let database = try station.open()
-      let ref = database.reference(withPath: "count")
-      try await ref.setValue(1)
-      let ends = Record<Bool>()
-      database.goOffline()
-      func begin() {
-        ref.runTransactionBlock { data in
-          data.value = (data.value as? Int ?? 0) + 1
-          return .success(withValue: data)
-        } andCompletionBlock: { _, committed, _ in
-          ends.append(committed)
-        }
+    let station = try await Station()
+    let database = try station.open()
+    let ref = database.reference(withPath: "count")
+    try await ref.setValue(1)
+    let ends = Record<Bool>()
+    database.goOffline()
+    func begin() {
+      ref.runTransactionBlock { data in
+        data.value = (data.value as? Int ?? 0) + 1
+        return .success(withValue: data)
+      } andCompletionBlock: { _, committed, _ in
+        ends.append(committed)
       }
-      begin()
-      // Another client is faster, so the first guess is wrong.
-      try await station.open().reference(withPath: "count").setValue(10)
-      database.goOnline()
-      #expect(await ends.wait(for: 1) == [true])
-      #expect(try await ref.getData().value as? Int == 11)
     }
+    begin()
+    // Another client is faster, so the first guess is wrong.
+    try await station.open().reference(withPath: "count").setValue(10)
+    database.goOnline()
+    #expect(await ends.wait(for: 1) == [true])
+    #expect(try await ref.getData().value as? Int == 11)
   }
 
   // Differs: A database made by
@@ -91,20 +88,18 @@ struct LifecycleTests {
     }
     await server.ends.wait(for: 1)
     #expect(dropped == nil)
-    try await server.stop()
   }
 
   @Test("A write without a completion is stored even if its database is dropped at once")
   func droppedWrite() async throws {
-    try await Station.run { station in
-      func write() throws { try station.open().reference(withPath: "a").setValue(1) }
-      try write()
-      let told = Record<Bool>()
-      let ref = try station.open().reference(withPath: "a")
-      ref.observe(.value) { told.append($0.exists()) }
-      await told.wait { $0.contains(true) }
-      #expect(told.elements.last == true)
-    }
+    let station = try await Station()
+    func write() throws { try station.open().reference(withPath: "a").setValue(1) }
+    try write()
+    let told = Record<Bool>()
+    let ref = try station.open().reference(withPath: "a")
+    ref.observe(.value) { told.append($0.exists()) }
+    await told.wait { $0.contains(true) }
+    #expect(told.elements.last == true)
   }
 
   @Test("A read that cannot reach the server fails at its deadline")
@@ -165,35 +160,33 @@ struct LifecycleTests {
   // Differs: A cancelled task gets
   @Test("An awaited write throws when its task is canceled, and stays queued")
   func cancelledWrite() async throws {
-    try await Station.run { station in
-      let database = try station.open()
-      database.goOffline()
-      let ref = database.reference(withPath: "a")
-      let task = Task { try await ref.setValue(1) }
-      task.cancel()
-      let error = await #expect(throws: DatabaseError.self) { try await task.value }
-      #expect(error?.kind == .cancelled)
-      database.goOnline()
-      let told = Record<Int>()
-      let other = try station.open().reference(withPath: "a")
-      other.observe(.value) { told.append($0.value as? Int ?? 0) }
-      await told.wait { $0.last == 1 }
-      #expect(told.elements.last == 1)
-    }
+    let station = try await Station()
+    let database = try station.open()
+    database.goOffline()
+    let ref = database.reference(withPath: "a")
+    let task = Task { try await ref.setValue(1) }
+    task.cancel()
+    let error = await #expect(throws: DatabaseError.self) { try await task.value }
+    #expect(error?.kind == .cancelled)
+    database.goOnline()
+    let told = Record<Int>()
+    let other = try station.open().reference(withPath: "a")
+    other.observe(.value) { told.append($0.value as? Int ?? 0) }
+    await told.wait { $0.last == 1 }
+    #expect(told.elements.last == 1)
   }
 
   @Test("Invalid data is reported to the completion as an error with the path")
   func illegalData() async throws {
-    try await Station.run { station in
-      let ref = try station.open().reference(withPath: "a")
-      let key = await #expect(throws: DatabaseError.self) { try await ref.setValue(["x.y": 1]) }
-      #expect(key?.kind == .invalidData)
-      #expect(key?.path == "/a")
-      let type = await #expect(throws: DatabaseError.self) { try await ref.setValue(Date()) }
-      #expect(type?.kind == .invalidData)
-      let priority = await #expect(throws: DatabaseError.self) { try await ref.setPriority(true) }
-      #expect(priority?.kind == .invalidData)
-    }
+    let station = try await Station()
+    let ref = try station.open().reference(withPath: "a")
+    let key = await #expect(throws: DatabaseError.self) { try await ref.setValue(["x.y": 1]) }
+    #expect(key?.kind == .invalidData)
+    #expect(key?.path == "/a")
+    let type = await #expect(throws: DatabaseError.self) { try await ref.setValue(Date()) }
+    #expect(type?.kind == .invalidData)
+    let priority = await #expect(throws: DatabaseError.self) { try await ref.setPriority(true) }
+    #expect(priority?.kind == .invalidData)
   }
 
   @Test("Programmer errors trap")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The behaviour of the original that existing programs rely on.
-@Suite("Compatibility with Firebase", .timeLimit(.minutes(1)))
+@Suite("Compatibility with Firebase", .timeLimit(.minutes(1)), .cleansUp)
 struct OriginalTests {
   // MARK: URLs
 
@@ -139,38 +139,34 @@ struct OriginalTests {
   }
 
   // Differs: The block of a transaction is
-  @Test(
-    "Callbacks of a main-actor class run on the main queue and may use the class"
-  )
+  @Test("Callbacks of a main-actor class run on the main queue and may use the class")
   @MainActor
   func mainActor() async throws {
-    try await Station.run { @MainActor station in
-      let ref = try Database(url: station.url).reference(withPath: "list/number")
-      let screen = Screen()
-      screen.start(ref)
-      #expect(await screen.shown.wait(for: 2) == ["value 1", "stored"])
-      screen.change(ref)
-      let told = await screen.shown.wait(for: 6)
-      #expect(told.dropFirst(2).sorted() == ["committed true", "got 3", "once", "value 3"])
-      #expect(screen.lines == told)
-      await ref.database.close()
-    }
+    let station = try await Station()
+    let ref = try Database(url: station.url).reference(withPath: "list/number")
+    let screen = Screen()
+    screen.start(ref)
+    #expect(await screen.shown.wait(for: 2) == ["value 1", "stored"])
+    screen.change(ref)
+    let told = await screen.shown.wait(for: 6)
+    #expect(told.dropFirst(2).sorted() == ["committed true", "got 3", "once", "value 3"])
+    #expect(screen.lines == told)
+    await ref.database.close()
   }
 
   // Differs: ``Database/callbackQueue`` may be set
   @Test("Callbacks run on another queue if one is set")
   func otherQueue() async throws {
-    try await Station.run { station in
-      let database = try Database(url: station.url)
-      let queue = DispatchQueue(label: "test.other")
-      database.callbackQueue = queue
-      let told = Record<String>()
-      database.reference(withPath: "x").setValue(1) { error, _ in
-        dispatchPrecondition(condition: .onQueue(queue))
-        told.append(error == nil ? "stored" : "refused")
-      }
-      #expect(await told.wait(for: 1) == ["stored"])
-      await database.close()
+    let station = try await Station()
+    let database = try Database(url: station.url)
+    let queue = DispatchQueue(label: "test.other")
+    database.callbackQueue = queue
+    let told = Record<String>()
+    database.reference(withPath: "x").setValue(1) { error, _ in
+      dispatchPrecondition(condition: .onQueue(queue))
+      told.append(error == nil ? "stored" : "refused")
     }
+    #expect(await told.wait(for: 1) == ["stored"])
+    await database.close()
   }
 }

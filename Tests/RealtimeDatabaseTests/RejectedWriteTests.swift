@@ -4,7 +4,7 @@ import Testing
 
 @testable import RealtimeDatabase
 
-@Suite("Rejected operations", .timeLimit(.minutes(1)))
+@Suite("Rejected operations", .timeLimit(.minutes(1)), .cleansUp)
 struct RejectedWriteTests {
   @Test("A denied observer gets the reason and the location and is removed")
   func observer() async throws {
@@ -18,7 +18,6 @@ struct RejectedWriteTests {
     let expected = DatabaseError(.permissionDenied, path: "/a/b", reason: "not for you")
     #expect(await told.wait(for: 1) == [expected])
     #expect(expected.localizedDescription == "not for you")
-    try await server.stop()
   }
 
   @Test("Denied reads, writes and sequences throw the server's reason")
@@ -36,7 +35,6 @@ struct RejectedWriteTests {
       for try await _ in ref.childEvents() {}
     }
     #expect(await ref.observeSingleEvent(of: .value).exists() == false)
-    try await server.stop()
   }
 
   @Test("A denied write shows locally at once and is reverted before its completion")
@@ -53,7 +51,6 @@ struct RejectedWriteTests {
     }
     write()
     #expect(await told.wait(for: 3) == [7, 0, -1])
-    try await server.stop()
   }
 
   @Test("With persistence, nothing comes between a denied write's rollback and its completion")
@@ -78,7 +75,6 @@ struct RejectedWriteTests {
       #expect(next == "denied")
     }
     await database.close()
-    try await server.stop()
   }
 
   // Differs: If a connected server does not
@@ -94,6 +90,5 @@ struct RejectedWriteTests {
     let error = await #expect(throws: DatabaseError.self) { try await ref.getData() }
     #expect(error?.kind == .timedOut)
     #expect(error?.path == "/a")
-    try await server.stop()
   }
 }

@@ -8,22 +8,21 @@ import Testing
 
 /// Defects that users of other clients of this protocol have reported, as tests of the whole
 /// client.
-@Suite("Reported bugs: the client", .timeLimit(.minutes(1)))
+@Suite("Reported bugs: the client", .timeLimit(.minutes(1)), .cleansUp)
 struct ReportedDefectTests {
   // Differs: The main queue is served
   @Test("A finished script exits even if its database is connected and observed")
   func scriptExits() async {
     await #expect(processExitsWith: .success) {
-      try await Station.run { station in
-        // On the main queue, like a script that never runs that queue.
-        let database = try Database(url: station.url)
-        let ref = database.reference(withPath: "script")
-        ref.observe(.value) { _ in }
-        try await ref.setValue(1)
-        let (committed, _) = try await ref.runTransactionBlock { .success(withValue: $0) }
-        guard committed, try await ref.getData().value as? Int == 1 else { exit(3) }
-        try await ref.onDisconnectRemoveValue()
-      }
+      let station = try await Station()
+      // On the main queue, like a script that never runs that queue.
+      let database = try Database(url: station.url)
+      let ref = database.reference(withPath: "script")
+      ref.observe(.value) { _ in }
+      try await ref.setValue(1)
+      let (committed, _) = try await ref.runTransactionBlock { .success(withValue: $0) }
+      guard committed, try await ref.getData().value as? Int == 1 else { exit(3) }
+      try await ref.onDisconnectRemoveValue()
     }
   }
 
@@ -45,7 +44,6 @@ struct ReportedDefectTests {
     server.say(.push(.data(path: "x", .integer(1), tag: nil)))
     try await ref.setValue(2)
     #expect(told.elements == ["value", "permission_denied"])
-    try await server.stop()
   }
 
   @Test("An expired token revoked by the server does not end observers")
@@ -65,49 +63,45 @@ struct ReportedDefectTests {
     server.say(.push(.authenticationRevoked(.expiredToken, reason: "Auth token is expired.")))
     await server.ends.wait(for: 1)
     #expect(told.elements == ["1"])
-    try await server.stop()
   }
 
   @Test("An update of 500 paths arrives in one event and does not delay a read")
   func wideUpdate() async throws {
-    try await Station.run { station in
-      let writer = try station.open().reference(withPath: "wide")
-      let reader = try station.open().reference(withPath: "wide")
-      let told = Record<Int>()
-      reader.observe(.value) { told.append(Int($0.childrenCount)) }
-      await told.wait(for: 1)
-      let values = Dictionary(uniqueKeysWithValues: (0..<500).map { ("k\($0)/n", $0) })
-      try await writer.updateChildValues(values)
-      #expect(try await writer.child("k499/n").getData().value as? Int == 499)
-      #expect(await told.wait { $0.last == 500 } == [0, 500])
-    }
+    let station = try await Station()
+    let writer = try station.open().reference(withPath: "wide")
+    let reader = try station.open().reference(withPath: "wide")
+    let told = Record<Int>()
+    reader.observe(.value) { told.append(Int($0.childrenCount)) }
+    await told.wait(for: 1)
+    let values = Dictionary(uniqueKeysWithValues: (0..<500).map { ("k\($0)/n", $0) })
+    try await writer.updateChildValues(values)
+    #expect(try await writer.child("k499/n").getData().value as? Int == 499)
+    #expect(await told.wait { $0.last == 500 } == [0, 500])
   }
 
   // Differs: Transactions commit on every
   @Test("A transaction commits on a double that others hash differently")
   func doubles() async throws {
-    try await Station.run { station in
-      let ref = try station.open().reference(withPath: "d")
-      for value in [9_007_199_254_740_991, 63.999_999_999_999_99, 0.1 + 0.2, 1e21, -0.5] {
-        try await ref.setValue(value)
-        let (committed, snapshot) = try await ref.runTransactionBlock { data in
-          data.value = ["was": data.value]
-          return .success(withValue: data)
-        }
-        #expect(committed)
-        #expect(snapshot.childSnapshot(forPath: "was").value as? Double == value)
+    let station = try await Station()
+    let ref = try station.open().reference(withPath: "d")
+    for value in [9_007_199_254_740_991, 63.999_999_999_999_99, 0.1 + 0.2, 1e21, -0.5] {
+      try await ref.setValue(value)
+      let (committed, snapshot) = try await ref.runTransactionBlock { data in
+        data.value = ["was": data.value]
+        return .success(withValue: data)
       }
+      #expect(committed)
+      #expect(snapshot.childSnapshot(forPath: "was").value as? Double == value)
     }
   }
 
   @Test("A child whose key is a long number is read as a child without delay")
   func largeIntegerKey() async throws {
-    try await Station.run { station in
-      let ref = try station.open().reference(withPath: "numbers")
-      try await ref.updateChildValues(["0": "a", "123456789012345": "b"])
-      let value = try await ref.getData().value as? [String: String]
-      #expect(value == ["0": "a", "123456789012345": "b"])
-    }
+    let station = try await Station()
+    let ref = try station.open().reference(withPath: "numbers")
+    try await ref.updateChildValues(["0": "a", "123456789012345": "b"])
+    let value = try await ref.getData().value as? [String: String]
+    #expect(value == ["0": "a", "123456789012345": "b"])
   }
 
   @Test(
@@ -129,7 +123,6 @@ struct ReportedDefectTests {
     try await ref.setValue(1)
     let puts = server.requests.elements.filter { if case .write = $0 { true } else { false } }
     #expect(puts.count == 1)
-    try await server.stop()
   }
 
   @Test("Data just within the limits is sent")
@@ -142,7 +135,6 @@ struct ReportedDefectTests {
     #expect(server.requests.elements.count == 4)
     try await ref.updateChildValues([:])
     #expect(server.requests.elements.count == 4)
-    try await server.stop()
   }
 
   private static func data(_ text: String) -> Any? {

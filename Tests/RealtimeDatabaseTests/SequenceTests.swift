@@ -2,38 +2,36 @@ import RealtimeDatabase
 import TestSupport
 import Testing
 
-@Suite("Async sequences", .timeLimit(.minutes(1)))
+@Suite("Async sequences", .timeLimit(.minutes(1)), .cleansUp)
 struct SequenceTests {
   // Differs: ``DatabaseQuery/snapshots`` keeps only
   @Test("A slow loop over snapshots gets the latest state")
   func snapshots() async throws {
-    try await Station.run { station in
-      let ref = try station.open().reference(withPath: "n")
-      var iterator = ref.snapshots.makeAsyncIterator()
-      for number in 1...20 { try await ref.setValue(number) }
-      _ = try await ref.getData()
-      var last = 0
-      while last < 20, let snapshot = try await iterator.next() {
-        last = snapshot.value as? Int ?? 0
-      }
-      #expect(last == 20)
+    let station = try await Station()
+    let ref = try station.open().reference(withPath: "n")
+    var iterator = ref.snapshots.makeAsyncIterator()
+    for number in 1...20 { try await ref.setValue(number) }
+    _ = try await ref.getData()
+    var last = 0
+    while last < 20, let snapshot = try await iterator.next() {
+      last = snapshot.value as? Int ?? 0
     }
+    #expect(last == 20)
   }
 
   @Test("A loop over child events gets every event in order")
   func childEvents() async throws {
-    try await Station.run { station in
-      let ref = try station.open().reference(withPath: "list")
-      try await ref.setValue(["a": 1, "b": 2])
-      let query = ref.queryOrderedByValue()
-      var iterator = query.childEvents().makeAsyncIterator()
-      var told: [String] = []
-      for _ in 0..<2 { told.append(try await next(&iterator)) }
-      try await ref.child("a").setValue(3)
-      try await ref.child("b").removeValue()
-      for _ in 0..<3 { told.append(try await next(&iterator)) }
-      #expect(told == ["+a after nil", "+b after a", "^a after b", "=a after b", "-b"])
-    }
+    let station = try await Station()
+    let ref = try station.open().reference(withPath: "list")
+    try await ref.setValue(["a": 1, "b": 2])
+    let query = ref.queryOrderedByValue()
+    var iterator = query.childEvents().makeAsyncIterator()
+    var told: [String] = []
+    for _ in 0..<2 { told.append(try await next(&iterator)) }
+    try await ref.child("a").setValue(3)
+    try await ref.child("b").removeValue()
+    for _ in 0..<3 { told.append(try await next(&iterator)) }
+    #expect(told == ["+a after nil", "+b after a", "^a after b", "=a after b", "-b"])
   }
 
   private func next(
@@ -50,21 +48,20 @@ struct SequenceTests {
 
   @Test("Too many buffered events end the loop with an error, after the buffered ones")
   func overflow() async throws {
-    try await Station.run { station in
-      let ref = try station.open().reference(withPath: "list")
-      let drained = Record<Bool>()
-      var iterator = ref.childEvents(bufferingAtMost: 2).makeAsyncIterator()
-      ref.observe(.value) { drained.append($0.childrenCount == 3) }
-      try await ref.updateChildValues(["a": 1, "b": 2, "c": 3])
-      await drained.wait { $0.contains(true) }
-      #expect(try await iterator.next()?.snapshot.key == "a")
-      #expect(try await iterator.next()?.snapshot.key == "b")
-      do {
-        _ = try await iterator.next()
-        Issue.record("the sequence did not end with an error")
-      } catch {
-        #expect((error as? DatabaseError)?.kind == .overflow)
-      }
+    let station = try await Station()
+    let ref = try station.open().reference(withPath: "list")
+    let drained = Record<Bool>()
+    var iterator = ref.childEvents(bufferingAtMost: 2).makeAsyncIterator()
+    ref.observe(.value) { drained.append($0.childrenCount == 3) }
+    try await ref.updateChildValues(["a": 1, "b": 2, "c": 3])
+    await drained.wait { $0.contains(true) }
+    #expect(try await iterator.next()?.snapshot.key == "a")
+    #expect(try await iterator.next()?.snapshot.key == "b")
+    do {
+      _ = try await iterator.next()
+      Issue.record("the sequence did not end with an error")
+    } catch {
+      #expect((error as? DatabaseError)?.kind == .overflow)
     }
   }
 
@@ -86,6 +83,5 @@ struct SequenceTests {
     }
     await server.ends.wait(for: 1)
     #expect(dropped == nil)
-    try await server.stop()
   }
 }

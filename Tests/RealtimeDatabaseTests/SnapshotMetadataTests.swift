@@ -4,7 +4,7 @@ import RealtimeServer
 import TestSupport
 import Testing
 
-@Suite("SnapshotMetadata", .timeLimit(.minutes(1)))
+@Suite("SnapshotMetadata", .timeLimit(.minutes(1)), .cleansUp)
 struct SnapshotMetadataTests {
   private func text(_ metadata: SnapshotMetadata) -> String {
     (metadata.isFromCache ? "cached" : "current") + (metadata.hasPendingWrites ? " pending" : "")
@@ -12,82 +12,79 @@ struct SnapshotMetadataTests {
 
   @Test("Value and child events report where their data comes from")
   func events() async throws {
-    try await Station.run { station in
-      let database = try station.open()
-      let list = database.reference(withPath: "list")
-      try await list.setValue(["a": 1])
-      let told = Record<String>()
-      list.observe([.value, .childAdded, .childChanged]) { _, snapshot, _ in
-        told.append("\(snapshot.key) \(snapshot.json) \(self.text(snapshot.metadata))")
-      }
-      await told.wait(for: 2)
-      func write(_ value: Int) { list.child("a").setValue(value, withCompletionBlock: nil) }
-      write(2)
-      await told.wait(for: 4)
-      // The acknowledgement alone raises no event.
-      await database.waitUntilAcknowledged()
-      try await station.open().reference(withPath: "list/b").setValue(3)
-      await told.wait(for: 6)
-      database.goOffline()
-      write(4)
-      await told.wait(for: 8)
-      #expect(
-        told.elements == [
-          "a 1 current", #"list {"a":1} current"#,
-          "a 2 current pending", #"list {"a":2} current pending"#,
-          "b 3 current", #"list {"a":2,"b":3} current"#,
-          "a 4 cached pending", #"list {"a":4,"b":3} cached pending"#,
-        ]
-      )
+    let station = try await Station()
+    let database = try station.open()
+    let list = database.reference(withPath: "list")
+    try await list.setValue(["a": 1])
+    let told = Record<String>()
+    list.observe([.value, .childAdded, .childChanged]) { _, snapshot, _ in
+      told.append("\(snapshot.key) \(snapshot.json) \(self.text(snapshot.metadata))")
     }
+    await told.wait(for: 2)
+    func write(_ value: Int) { list.child("a").setValue(value, withCompletionBlock: nil) }
+    write(2)
+    await told.wait(for: 4)
+    // The acknowledgement alone raises no event.
+    await database.waitUntilAcknowledged()
+    try await station.open().reference(withPath: "list/b").setValue(3)
+    await told.wait(for: 6)
+    database.goOffline()
+    write(4)
+    await told.wait(for: 8)
+    #expect(
+      told.elements == [
+        "a 1 current", #"list {"a":1} current"#,
+        "a 2 current pending", #"list {"a":2} current pending"#,
+        "b 3 current", #"list {"a":2,"b":3} current"#,
+        "a 4 cached pending", #"list {"a":4,"b":3} cached pending"#,
+      ]
+    )
   }
 
   @Test("A child snapshot has the metadata of the whole")
   func parts() async throws {
-    try await Station.run { station in
-      let list = try station.open().reference(withPath: "list")
-      list.database.goOffline()
-      list.child("a/b").setValue(1) { _, _ in }
-      let told = Record<SnapshotMetadata>()
-      list.observe(.childAdded) { snapshot in
-        told.append(snapshot.metadata)
-        told.append(snapshot.childSnapshot(forPath: "b").metadata)
-        told.append(contentsOf: snapshot.childSnapshots.map(\.metadata))
-      }
-      list.child("c").setValue(["d": 1]) { _, _ in }
-      let metadata = await told.wait(for: 3)
-      #expect(metadata.allSatisfy { $0.isFromCache && $0.hasPendingWrites })
+    let station = try await Station()
+    let list = try station.open().reference(withPath: "list")
+    list.database.goOffline()
+    list.child("a/b").setValue(1) { _, _ in }
+    let told = Record<SnapshotMetadata>()
+    list.observe(.childAdded) { snapshot in
+      told.append(snapshot.metadata)
+      told.append(snapshot.childSnapshot(forPath: "b").metadata)
+      told.append(contentsOf: snapshot.childSnapshots.map(\.metadata))
     }
+    list.child("c").setValue(["d": 1]) { _, _ in }
+    let metadata = await told.wait(for: 3)
+    #expect(metadata.allSatisfy { $0.isFromCache && $0.hasPendingWrites })
   }
 
   @Test("A read from the server is current; one that cannot reach it returns cached data")
   func reads() async throws {
-    try await Station.run { station in
-      let keeping = try Keeping()
-      let database = try keeping.open(station.url)
-      let list = database.reference(withPath: "list")
-      try await station.open().reference(withPath: "list").setValue(["a": 1, "b": 2, "c": 3])
-      #expect(text(try await list.getData().metadata) == "current")
-      await database.close()
+    let station = try await Station()
+    let keeping = try Keeping()
+    let database = try keeping.open(station.url)
+    let list = database.reference(withPath: "list")
+    try await station.open().reference(withPath: "list").setValue(["a": 1, "b": 2, "c": 3])
+    #expect(text(try await list.getData().metadata) == "current")
+    await database.close()
 
-      // No server listens at this address, and the file belongs to it.
-      let away = try keeping.open(station.url, readDeadline: .milliseconds(300))
-      await station.server.stop()
-      let told = Record<String>()
-      let window = away.reference(withPath: "list").queryLimited(toFirst: 1)
-      window.observe(.value) { told.append("\($0.json) \(self.text($0.metadata))") }
-      await told.wait(for: 1)
-      let read = try await away.reference(withPath: "list").getData()
-      #expect("\(read.json) \(text(read.metadata))" == #"{"a":1,"b":2,"c":3} cached"#)
-      let last = try await away.reference(withPath: "list").queryLimited(toLast: 1).getData()
-      #expect("\(last.json) \(text(last.metadata))" == #"{"c":3} cached"#)
-      #expect(told.elements == [#"{"a":1} cached"#])
-      let error = await #expect(throws: DatabaseError.self) {
-        try await away.reference(withPath: "unknown").getData()
-      }
-      #expect(error?.kind == .unavailable)
-      await away.close()
+    // No server listens at this address, and the file belongs to it.
+    let away = try keeping.open(station.url, readDeadline: .milliseconds(300))
+    await station.server.stop()
+    let told = Record<String>()
+    let window = away.reference(withPath: "list").queryLimited(toFirst: 1)
+    window.observe(.value) { told.append("\($0.json) \(self.text($0.metadata))") }
+    await told.wait(for: 1)
+    let read = try await away.reference(withPath: "list").getData()
+    #expect("\(read.json) \(text(read.metadata))" == #"{"a":1,"b":2,"c":3} cached"#)
+    let last = try await away.reference(withPath: "list").queryLimited(toLast: 1).getData()
+    #expect("\(last.json) \(text(last.metadata))" == #"{"c":3} cached"#)
+    #expect(told.elements == [#"{"a":1} cached"#])
+    let error = await #expect(throws: DatabaseError.self) {
+      try await away.reference(withPath: "unknown").getData()
     }
+    #expect(error?.kind == .unavailable)
+    await away.close()
   }
 
   @Test("A read that the server does not answer in time returns cached data")
@@ -101,19 +98,17 @@ struct SnapshotMetadataTests {
     #expect(read.value as? Int == 7)
     #expect(text(read.metadata) == "cached pending")
     await database.close()
-    try await server.stop()
   }
 
   @Test("A stored transaction returns the server's data")
   func transactions() async throws {
-    try await Station.run { station in
-      let ref = try station.open().reference(withPath: "n")
-      let (_, snapshot) = try await ref.runTransactionBlock { data in
-        data.value = 1
-        return .success(withValue: data)
-      }
-      #expect(text(snapshot.metadata) == "current")
+    let station = try await Station()
+    let ref = try station.open().reference(withPath: "n")
+    let (_, snapshot) = try await ref.runTransactionBlock { data in
+      data.value = 1
+      return .success(withValue: data)
     }
+    #expect(text(snapshot.metadata) == "current")
   }
 }
 

@@ -13,12 +13,14 @@ final class Station: Sendable {
   let server: DatabaseServer
   let url: String
 
-  private init() async throws {
+  /// Runs a server for the duration of a test.
+  init() async throws {
     directory = try TemporaryDirectory()
     let options = DatabaseServer.Options(socketPath: directory.file("s"))
     let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     server = try await DatabaseServer.start(options, logger: silent)
     url = server.urls.first ?? ""
+    afterTest { await self.server.stop() }
   }
 
   /// Opens another database on the server, as a separate client.
@@ -26,18 +28,6 @@ final class Station: Sendable {
     let database = try Database(url: url, options: options)
     database.callbackQueue = DispatchQueue(label: "test.callbacks")
     return database
-  }
-
-  /// Runs a server for the duration of a test.
-  static func run(_ body: (Station) async throws -> Void) async throws {
-    let station = try await Station()
-    do {
-      try await body(station)
-    } catch {
-      await station.server.stop()
-      throw error
-    }
-    await station.server.stop()
   }
 }
 

@@ -6,57 +6,55 @@ import Testing
 
 /// Every public name that this library shares with the original, used once in the original's
 /// spelling.
-@Suite("API surface", .timeLimit(.minutes(1)))
+@Suite("API surface", .timeLimit(.minutes(1)), .cleansUp)
 struct SurfaceTests {
   @Test(
     "Every call with a block works offline, and queued writes are canceled"
   )
   func blocks() async throws {
-    try await Station.run { station in
-      let database = try station.open()
-      let codes = Record<String>()
-      useDatabase(database)
-      database.goOffline()
-      useQuery(database.reference(withPath: "list"))
-      useReference(database.reference().child("place")) { error, _ in
-        codes.append("\((error as? DatabaseError)?.kind.description ?? "none")")
-      }
-      database.purgeOutstandingWrites()
-      let told = await codes.wait(for: 11)
-      #expect(told == Array(repeating: "write_canceled", count: 11))
+    let station = try await Station()
+    let database = try station.open()
+    let codes = Record<String>()
+    useDatabase(database)
+    database.goOffline()
+    useQuery(database.reference(withPath: "list"))
+    useReference(database.reference().child("place")) { error, _ in
+      codes.append("\((error as? DatabaseError)?.kind.description ?? "none")")
     }
+    database.purgeOutstandingWrites()
+    let told = await codes.wait(for: 11)
+    #expect(told == Array(repeating: "write_canceled", count: 11))
   }
 
   @Test("Every async call works")
   func awaited() async throws {
-    try await Station.run { station in
-      let ref = try station.open().reference().child("place")
-      let value: Any? = ["a": 1]
-      let set: DatabaseReference = try await ref.setValue(value)
-      try await ref.setValue(1, andPriority: "p")
-      try await ref.setPriority(2)
-      let single: DataSnapshot = await ref.observeSingleEvent(of: .value)
-      let (pair, previous) = await ref.observeSingleEventAndPreviousSiblingKey(of: .value)
-      try await ref.updateChildValues(["b": 2])
-      try await ref.onDisconnectSetValue(1)
-      try await ref.onDisconnectSetValue(1, andPriority: 2)
-      try await ref.onDisconnectUpdateChildValues(["b": 3])
-      try await ref.onDisconnectRemoveValue()
-      try await ref.cancelDisconnectOperations()
-      let (committed, after) = try await ref.runTransactionBlock { data in
-        data.value = 5
-        return .success(withValue: data)
-      }
-      let read: DataSnapshot = try await ref.getData()
-      try await ref.removeValue()
-      #expect(set == ref)
-      #expect(single.value as? Int == 1)
-      #expect(pair.priority as? Int == 2)
-      #expect(previous == nil)
-      #expect(committed)
-      #expect(after.value as? Int == 5)
-      #expect(read.value as? Int == 5)
+    let station = try await Station()
+    let ref = try station.open().reference().child("place")
+    let value: Any? = ["a": 1]
+    let set: DatabaseReference = try await ref.setValue(value)
+    try await ref.setValue(1, andPriority: "p")
+    try await ref.setPriority(2)
+    let single: DataSnapshot = await ref.observeSingleEvent(of: .value)
+    let (pair, previous) = await ref.observeSingleEventAndPreviousSiblingKey(of: .value)
+    try await ref.updateChildValues(["b": 2])
+    try await ref.onDisconnectSetValue(1)
+    try await ref.onDisconnectSetValue(1, andPriority: 2)
+    try await ref.onDisconnectUpdateChildValues(["b": 3])
+    try await ref.onDisconnectRemoveValue()
+    try await ref.cancelDisconnectOperations()
+    let (committed, after) = try await ref.runTransactionBlock { data in
+      data.value = 5
+      return .success(withValue: data)
     }
+    let read: DataSnapshot = try await ref.getData()
+    try await ref.removeValue()
+    #expect(set == ref)
+    #expect(single.value as? Int == 1)
+    #expect(pair.priority as? Int == 2)
+    #expect(previous == nil)
+    #expect(committed)
+    #expect(after.value as? Int == 5)
+    #expect(read.value as? Int == 5)
   }
 
   private func useDatabase(_ database: Database) {
@@ -159,35 +157,33 @@ struct SurfaceTests {
 
   @Test("A snapshot provides all its properties")
   func snapshot() async throws {
-    try await Station.run { station in
-      let ref = try station.open().reference().child("place")
-      try await ref.setValue(["a": 1, "b": ["c": true]], andPriority: 3)
-      let snapshot = try await ref.getData()
-      let children: NSEnumerator = snapshot.children
-      let exported = snapshot.valueInExportFormat() as? [String: Any]
-      #expect(snapshot.ref == ref)
-      #expect(snapshot.key == "place")
-      #expect(snapshot.childrenCount == 2)
-      #expect(snapshot.exists())
-      #expect(snapshot.hasChildren())
-      #expect(snapshot.hasChild("b/c"))
-      #expect(snapshot.childSnapshot(forPath: "b/c").value as? Bool == true)
-      #expect(snapshot.priority as? Int == 3)
-      #expect(exported?[".priority"] as? Int == 3)
-      #expect(children.allObjects.count == 2)
-      #expect(snapshot.childSnapshot(forPath: "none").value is NSNull)
-      #expect(DataEventType.value.rawValue == 4)
-    }
+    let station = try await Station()
+    let ref = try station.open().reference().child("place")
+    try await ref.setValue(["a": 1, "b": ["c": true]], andPriority: 3)
+    let snapshot = try await ref.getData()
+    let children: NSEnumerator = snapshot.children
+    let exported = snapshot.valueInExportFormat() as? [String: Any]
+    #expect(snapshot.ref == ref)
+    #expect(snapshot.key == "place")
+    #expect(snapshot.childrenCount == 2)
+    #expect(snapshot.exists())
+    #expect(snapshot.hasChildren())
+    #expect(snapshot.hasChild("b/c"))
+    #expect(snapshot.childSnapshot(forPath: "b/c").value as? Bool == true)
+    #expect(snapshot.priority as? Int == 3)
+    #expect(exported?[".priority"] as? Int == 3)
+    #expect(children.allObjects.count == 2)
+    #expect(snapshot.childSnapshot(forPath: "none").value is NSNull)
+    #expect(DataEventType.value.rawValue == 4)
   }
 
   @Test("The default database is the configured one and is found by its URL")
   func instances() async throws {
-    try await Station.run { station in
-      try Database.configure(url: station.url)
-      let database = Database.database()
-      #expect(database === Database.database(url: station.url))
-      #expect(database.reference().database === database)
-      database.goOffline()
-    }
+    let station = try await Station()
+    try Database.configure(url: station.url)
+    let database = Database.database()
+    #expect(database === Database.database(url: station.url))
+    #expect(database.reference().database === database)
+    database.goOffline()
   }
 }

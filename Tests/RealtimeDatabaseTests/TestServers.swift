@@ -8,7 +8,7 @@ import RealtimeDatabase
 import RealtimeTransport
 import TestSupport
 
-/// A server that follows a test's script, and records requests.
+/// A server that follows a test's script, records requests and ends with the test.
 final class ScriptedServer: Sendable {
   /// The messages sent in response to a request, in order; nil ends the connection.
   typealias Script = @Sendable (Int64, ClientRequest) -> [ServerMessage]?
@@ -52,6 +52,7 @@ final class ScriptedServer: Sendable {
       on: eventLoop,
       handlers: handlers
     ).get()
+    afterTest { try? await self.listener.close().get() }
   }
 
   /// Starts a server that refuses every request, or accepts listens alone.
@@ -73,10 +74,6 @@ final class ScriptedServer: Sendable {
     let database = try Database(url: url, options: options)
     database.callbackQueue = DispatchQueue(label: "test.callbacks")
     return database
-  }
-
-  func stop() async throws {
-    try await listener.close().get()
   }
 
   /// Accepts a request.
