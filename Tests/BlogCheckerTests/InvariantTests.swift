@@ -98,9 +98,7 @@ struct InvariantTests {
     }
   }
 
-  @Test(
-    "I2 allows a star to reach the copy later with transactions, but not with one update"
-  )
+  @Test("I2 allows a star to reach the copy later with transactions, but not with one update")
   func following() throws {
     func run(_ strategy: HistoryHeader.Strategy) throws -> Set<Promise> {
       try Sound.finished(strategy) { run in

@@ -11,10 +11,7 @@ struct DeletionTests {
     }
   }
 
-  @Test(
-    "leave keys that cannot be reused",
-    arguments: ["blog.json", "blog-transactions.json"]
-  )
+  @Test("leave keys that cannot be reused", arguments: ["blog.json", "blog-transactions.json"])
   func keys(rules: String) async throws {
     let server = try await BlogServer(shippedRules: rules)
     let alice = try server.signedInBlog("alice")

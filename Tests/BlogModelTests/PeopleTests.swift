@@ -254,9 +254,7 @@ struct PeopleTests {
     }
   }
 
-  @Test(
-    "New comments on a read post are reported until they are read on another terminal"
-  )
+  @Test("New comments on a read post are reported until they are read on another terminal")
   func newComments() async throws {
     let server = try await BlogServer()
     let id = try await server.blog("bob").post(title: "t", body: "b")

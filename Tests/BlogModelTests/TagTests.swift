@@ -37,10 +37,7 @@ struct TagTests {
     #expect(try await BlogCheck(reading: database.reference()).faults == [])
   }
 
-  @Test(
-    "The posts of followed users and the users themselves are live lists",
-    arguments: rules
-  )
+  @Test("The posts of followed users and the users themselves are live lists", arguments: rules)
   func following(rules: String) async throws {
     let server = try await BlogServer(shippedRules: rules)
     let bob = try server.signedInBlog("bob")

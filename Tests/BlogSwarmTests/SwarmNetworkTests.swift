@@ -155,9 +155,7 @@ struct SwarmNetworkTests {
     try await echo.close()
   }
 
-  @Test(
-    "Duplication replays a connection's bytes on a new connection and discards the answers"
-  )
+  @Test("Duplication replays a connection's bytes on a new connection and discards the answers")
   func repetition() async throws {
     try await withNetwork(saying: "first ") { network, echo, client in
       try await client.send("second")

@@ -61,9 +61,7 @@ struct ArrivalsTests {
     )
   }
 
-  @Test(
-    "A new row from someone else glows for a second, and then no timer is left"
-  )
+  @Test("A new row from someone else glows for a second, and then no timer is left")
   func row() throws {
     var model = Self.model()
     // The first row is selected, and keeps the ground of the selection.

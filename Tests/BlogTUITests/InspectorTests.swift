@@ -191,9 +191,7 @@ extension InspectorTests {
     #expect(model.inspector.events.last?.title == "#1 ok")
   }
 
-  @Test(
-    "JSON is indented, short values stay on one line, and truncated JSON is accepted"
-  )
+  @Test("JSON is indented, short values stay on one line, and truncated JSON is accepted")
   func indented() {
     let long = String(repeating: "x", count: 50)
     #expect(IndentedJSON.lines(of: "no JSON {at all}") == ["no JSON {at all}"])

@@ -5,9 +5,7 @@ import Testing
 
 @Suite("Display density and layout")
 struct LooksTests {
-  @Test(
-    "v cycles the density; the densest shows at least twenty posts in 25 rows"
-  )
+  @Test("v cycles the density; the densest shows at least twenty posts in 25 rows")
   func density() {
     var model = Fixture.loaded(Size(width: 80, height: 25))
     model.send(.blog(.feed(.recent, posts: Fixture.numbered(1...60))))

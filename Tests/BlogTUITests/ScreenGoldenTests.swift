@@ -20,10 +20,7 @@ struct ScreenGoldenTests {
     Golden.check(sections.joined(), in: "Screens/\(name).txt")
   }
 
-  @Test(
-    "In ASCII mode every screen is pure ASCII and exactly 80 columns wide",
-    arguments: names
-  )
+  @Test("In ASCII mode every screen is pure ASCII and exactly 80 columns wide", arguments: names)
   func ascii(name: String) throws {
     let paint = try #require(ScreenCatalog.named(name))
     let screen = try paint(Size(width: 80, height: 24), .ascii)

@@ -99,10 +99,7 @@ struct PrivateFileTests {
 
   // MARK: Replacing
 
-  @Test(
-    "A file is replaced atomically and is private from the start",
-    arguments: [true, false]
-  )
+  @Test("A file is replaced atomically and is private from the start", arguments: [true, false])
   func replace(isDurable: Bool) throws {
     let place = try TemporaryDirectory()
     let file = place.file("f")

@@ -66,10 +66,7 @@ struct RefusalTests {
     ),
   ]
 
-  @Test(
-    "The operator sees which rule refused and where it is",
-    arguments: refusals
-  )
+  @Test("The operator sees which rule refused and where it is", arguments: refusals)
   func owner(refusal: Refusal) async throws {
     let screen = try await screen(after: refusal) { server, _ in server }
     #expect(screen.contains(refusal.told), "\(screen)")

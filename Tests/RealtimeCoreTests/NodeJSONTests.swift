@@ -71,10 +71,7 @@ struct NodeJSONTests {
     #expect(throws: NodeError.self) { try Node(text: text) }
   }
 
-  @Test(
-    "round-trip, including priorities and leaf types",
-    arguments: Thoroughness.seeds(4)
-  )
+  @Test("round-trip, including priorities and leaf types", arguments: Thoroughness.seeds(4))
   func roundTrip(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     for _ in 0..<1_000 {

@@ -27,10 +27,7 @@ struct OrderedPositionsTests {
     #expect(below == Array(sorted.filter { !(place < $0) }.reversed().prefix(200)))
   }
 
-  @Test(
-    "matches a sorted array while growing and shrinking",
-    arguments: 0..<6 as Range<UInt64>
-  )
+  @Test("matches a sorted array while growing and shrinking", arguments: 0..<6 as Range<UInt64>)
   func model(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let start = random.once(in: 2) ? [] : Array(0..<random.below(500)).map { $0 * 3 }

@@ -66,10 +66,7 @@ struct PackedChildrenTests {
     return leaves
   }
 
-  @Test(
-    "are written as the same JSON as their value",
-    arguments: 0..<40 as Range<UInt64>
-  )
+  @Test("are written as the same JSON as their value", arguments: 0..<40 as Range<UInt64>)
   func json(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var node = Node.empty

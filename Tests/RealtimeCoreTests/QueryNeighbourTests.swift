@@ -25,10 +25,7 @@ struct QueryNeighbourTests {
     KeyNeighbours(key: " ", after: "  ", before: "2147483647"),
   ]
 
-  @Test(
-    "A bound at a neighboring key selects the same as an exclusive bound",
-    arguments: rows
-  )
+  @Test("A bound at a neighboring key selects the same as an exclusive bound", arguments: rows)
   func neighbours(row: KeyNeighbours) throws {
     let node = keys(near: row.key)
     let after = #"{"i":".key","sp":\#(quoted(row.after))}"#

@@ -50,10 +50,7 @@ struct SortedMapTests {
     for version in versions { #expect(Self.isEqual(version.map, version.model)) }
   }
 
-  @Test(
-    "matches a sorted array on bounds and neighbors",
-    arguments: [0, 1, 31, 32, 33, 700]
-  )
+  @Test("matches a sorted array on bounds and neighbors", arguments: [0, 1, 31, 32, 33, 700])
   func searches(size: Int) {
     var random = SplitMix64(seed: UInt64(size))
     var map = Map()
@@ -89,10 +86,7 @@ struct SortedMapTests {
     }
   }
 
-  @Test(
-    "matches a set if its values are Void",
-    arguments: 1...4 as ClosedRange<UInt64>
-  )
+  @Test("matches a set if its values are Void", arguments: 1...4 as ClosedRange<UInt64>)
   func keysAlone(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var map = SortedMap<Int, Void>()

@@ -7,9 +7,7 @@ import Testing
 
 @Suite("Connections, observers and deadlines", .timeLimit(.minutes(1)), .cleansUp)
 struct LifecycleTests {
-  @Test(
-    "An observer removed in its own callback gets events already raised and no later ones"
-  )
+  @Test("An observer removed in its own callback gets events already raised and no later ones")
   func removalInCallback() async throws {
     let station = try await Station()
     let ref = try station.open().reference(withPath: "list")

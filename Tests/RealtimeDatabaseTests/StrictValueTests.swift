@@ -192,10 +192,7 @@ struct StrictValueTests {
     }
   }
 
-  @Test(
-    "An invalid child path is a programmer error",
-    arguments: ["", "a.b", "a$", ".value"]
-  )
+  @Test("An invalid child path is a programmer error", arguments: ["", "a.b", "a$", ".value"])
   func children(path: String) async throws {
     await #expect(processExitsWith: .failure) { [path] in
       let ref = try Database(url: "unix:/nonexistent/socket?ns=none").reference(withPath: "list")

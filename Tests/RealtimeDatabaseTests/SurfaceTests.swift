@@ -8,9 +8,7 @@ import Testing
 /// spelling.
 @Suite("API surface", .timeLimit(.minutes(1)), .cleansUp)
 struct SurfaceTests {
-  @Test(
-    "Every call with a block works offline, and queued writes are canceled"
-  )
+  @Test("Every call with a block works offline, and queued writes are canceled")
   func blocks() async throws {
     let station = try await Station()
     let database = try station.open()

@@ -33,9 +33,7 @@ struct AccessTests {
     return dialogue
   }
 
-  @Test(
-    "A request whose rules need too many steps is denied with that reason and reported"
-  )
+  @Test("A request whose rules need too many steps is denied with that reason and reported")
   func exhausted() throws {
     var limits = HubLimits()
     limits.ruleSteps = 40

@@ -54,9 +54,7 @@ struct HubTests {
     #expect(CommitBatch(joining: []) == CommitBatch(commits: []))
   }
 
-  @Test(
-    "An entry from before owners existed is claimed by the next user who writes under its name"
-  )
+  @Test("An entry from before owners existed is claimed by the next user who writes under its name")
   func claimed() throws {
     let entry = LedgerEntry(
       owner: .unknown,

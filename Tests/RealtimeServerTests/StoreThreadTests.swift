@@ -84,9 +84,7 @@ struct StoreThreadTests {
     }.get()
   }
 
-  @Test(
-    "acknowledges batches that are stored side by side in order, and drops those behind a failure"
-  )
+  @Test("acknowledges concurrent batches in order and drops those behind a failure")
   func sideBySide() async throws {
     let store = DeepStore()
     let thread = try await open(store)

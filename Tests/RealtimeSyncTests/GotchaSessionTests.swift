@@ -73,9 +73,7 @@ struct GotchaSessionTests {
 
   // MARK: D. Messages
 
-  @Test(
-    "23. Data before the response raises no events; a response before the data shows the old data"
-  )
+  @Test("23. Data before the response raises no events; a response before it shows the old data")
   func answerAndData() throws {
     var driver = connected()
     _ = try driver.observe("p", answered: #"{"a":1}"#)
@@ -151,9 +149,7 @@ struct GotchaSessionTests {
     #expect(driver.values.last == "14")
   }
 
-  @Test(
-    "28. A transaction's hash includes other pending writes but not its own"
-  )
+  @Test("28. A transaction's hash includes other pending writes but not its own")
   func hashes() throws {
     var driver = connected()
     _ = try driver.observe("c", answered: "100")

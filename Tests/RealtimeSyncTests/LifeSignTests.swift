@@ -22,9 +22,7 @@ struct LifeSignTests {
     driver.outputs.compactMap { if case .disconnect(_, let cause) = $0 { cause } else { nil } }
   }
 
-  @Test(
-    "A server that owes a response is pinged after 1 s, reported after 3 s and left after 10 s"
-  )
+  @Test("A server that owes a response is pinged after 1 s, reported after 3 s and left after 10 s")
   func hung() throws {
     var driver = connected()
     driver.passWithPongs(40_000)
@@ -72,9 +70,7 @@ struct LifeSignTests {
     }
   }
 
-  @Test(
-    "An idle server is pinged every 45 seconds, no more often"
-  )
+  @Test("An idle server is pinged every 45 seconds, no more often")
   func idle() {
     var driver = connected()
     driver.passWithPongs(3_600_000)
@@ -145,9 +141,7 @@ struct LifeSignTests {
     #expect(driver.feed(.probe).isEmpty)
   }
 
-  @Test(
-    "A slow server that answers pings is pinged less and less often"
-  )
+  @Test("A slow server that answers pings is pinged less and less often")
   func slow() throws {
     var driver = connected()
     try driver.set("w", "1")
@@ -191,9 +185,7 @@ struct LifeSignTests {
     #expect(!driver.core.isConnected)
   }
 
-  @Test(
-    "A server that greets but is slow to respond gets up to eight times as much time"
-  )
+  @Test("A server that greets but is slow to respond gets up to eight times as much time")
   func patience() throws {
     var driver = connected()
     try driver.set("w", "1")

@@ -36,9 +36,7 @@ struct SpareConnectionTests {
     .hello(ServerHello(timestamp: 0, host: host, session: "t", extensions: [.writeOnce]))
   }
 
-  @Test(
-    "After three seconds of silence the client tries the database's own host and switches to it"
-  )
+  @Test("After three silent seconds the client tries the database's own host and switches to it")
   func takesOver() throws {
     var driver = connected()
     let listener = driver.observe("a")
@@ -99,9 +97,7 @@ struct SpareConnectionTests {
     #expect(attempts(driver) == [])
   }
 
-  @Test(
-    "A spare follows redirects and returns to the database's own host if not greeted"
-  )
+  @Test("A spare follows redirects and returns to the database's own host if not greeted")
   func redirected() throws {
     var driver = connected()
     try driver.set("w", "1")

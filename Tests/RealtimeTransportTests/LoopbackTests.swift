@@ -9,10 +9,7 @@ import TransportTestSupport
 
 @Suite("Client and listener on one machine")
 struct LoopbackTests {
-  @Test(
-    "exchange short and long messages over TCP and Unix sockets",
-    arguments: [true, false]
-  )
+  @Test("exchange short and long messages over TCP and Unix sockets", arguments: [true, false])
   func echo(isUnix: Bool) async throws {
     let directory = try TemporaryDirectory()
     let listener = try await ServerListener.startEcho(

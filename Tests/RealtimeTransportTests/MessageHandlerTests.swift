@@ -148,10 +148,7 @@ struct MessageHandlerTests {
     #expect(log.messages.filter { !$0.isEmpty } == ["{}", "{}"])
   }
 
-  @Test(
-    "counts the empty frames of all connections of a network",
-    arguments: ["ping", "pong", "0"]
-  )
+  @Test("counts empty frames of all connections of a network", arguments: ["ping", "pong", "0"])
   func emptyFramesOfNetwork(kind: String) throws {
     let open = OpenConnections()
     var logs: [Log] = []
@@ -200,10 +197,7 @@ struct MessageHandlerTests {
     #expect(log.ends.count == 1)
   }
 
-  @Test(
-    "sends the reason for closing, truncated to fit, and reads the peer's",
-    arguments: [1, 200]
-  )
+  @Test("sends the closing reason, truncated to fit, and reads the peer's", arguments: [1, 200])
   func reasons(times: Int) throws {
     let reason = String(repeating: "the disk is full…", count: times)
     let (server, handler, _) = try makeChannel()

@@ -103,9 +103,7 @@ struct FaultyAccountsTests {
     #expect(failures >= 12)
   }
 
-  @Test(
-    "After a disk failure nothing more is written; a reopened store has all of a change or none"
-  )
+  @Test("After a disk failure nothing more is written; a reopened store has whole changes only")
   func finished() throws {
     let store = try SQLiteIdentityStore(directory: directory.store)
     try store.apply([.save(account(1))])

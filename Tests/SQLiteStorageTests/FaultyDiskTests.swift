@@ -397,9 +397,7 @@ struct FaultyDiskTests {
     return model
   }
 
-  @Test(
-    "is readable while there is no space to copy a killed process's log, and writable afterwards"
-  )
+  @Test("is readable while a killed process's log cannot be copied, and writable afterwards")
   func logOfEarlierProcess() throws {
     var model = try killedStore()
     disk.fail(DiskFault(.full, at: 1, times: .max))

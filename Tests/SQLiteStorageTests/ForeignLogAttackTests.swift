@@ -113,9 +113,7 @@ struct ForeignLogAttackTests {
     }
   }
 
-  @Test(
-    "is copied into the file that it was made from, and does no harm when the shared memory is old"
-  )
+  @Test("is copied into its own file, and does no harm when the shared memory is old")
   func ownLog() throws {
     let living = try TemporaryDirectory()
     var model = StoreModel(seed: 5)

@@ -95,10 +95,7 @@ struct JSONTokenizerTests {
     #expect(throws: JSONError.self) { try readAll(text) }
   }
 
-  @Test(
-    "agrees with the parser on randomly mutated text",
-    arguments: 1...3 as ClosedRange<UInt64>
-  )
+  @Test("agrees with the parser on randomly mutated text", arguments: 1...3 as ClosedRange<UInt64>)
   func mutations(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let bytes = Array(#"{"a":[1,-2.5e3,"x\n\"y"],"b":{"c":null,"d":[true,false,{}]},"é":"🐵"}"#.utf8)

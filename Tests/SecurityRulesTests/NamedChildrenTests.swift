@@ -84,10 +84,7 @@ struct NamedChildrenTests {
     }
   }
 
-  @Test(
-    "can be checked together with names known only at run time",
-    arguments: [false, true]
-  )
+  @Test("can be checked together with names known only at run time", arguments: [false, true])
   func computed(isPacked: Bool) throws {
     let rules = try RuleSet(
       source: """

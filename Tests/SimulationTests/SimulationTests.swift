@@ -40,9 +40,7 @@ struct SimulationTests {
     #expect(found >= 2, "\(fault) was found in \(found) of 12 runs")
   }
 
-  @Test(
-    "After ten minutes without a server, the views agree and every write arrives once"
-  )
+  @Test("After ten minutes without a server, the views agree and every write arrives once")
   func outage() {
     for seed: UInt64 in 1...8 {
       var simulation = Simulation(seed: seed)

@@ -155,10 +155,7 @@ struct IdentityContractTests {
     try store.close()
   }
 
-  @Test(
-    "Everything about an account survives a reopening of the store",
-    arguments: Storage.durable
-  )
+  @Test("Everything about an account survives a reopening of the store", arguments: Storage.durable)
   func account(storage: Storage) throws {
     let open = try storage.durableIdentities(in: directory)
     var full = account("u1", email: "ada@example.com")
@@ -238,10 +235,7 @@ struct IdentityContractTests {
     try store.close()
   }
 
-  @Test(
-    "Renaming a database moves its accounts and ends their tokens",
-    arguments: Storage.allCases
-  )
+  @Test("Renaming a database moves its accounts and ends their tokens", arguments: Storage.allCases)
   func renaming(storage: Storage) throws {
     let store = try storage.identities(in: directory)
     let code = code()

@@ -58,10 +58,7 @@ struct RowOverlayTests {
     }
   }
 
-  @Test(
-    "equal the rows of the changed tree, in order",
-    arguments: Thoroughness.seeds(300)
-  )
+  @Test("equal the rows of the changed tree, in order", arguments: Thoroughness.seeds(300))
   func random(seed: UInt64) throws {
     var model = StoreModel(seed: seed)
     var table = Table()

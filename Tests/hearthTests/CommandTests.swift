@@ -242,9 +242,7 @@ extension EndToEnd {
       #expect(plain.contains(body) && plain.contains("\n  its-last-line ("))
     }
 
-    @Test(
-      "The sample blog imports, passes fsck and prints no control characters"
-    )
+    @Test("The sample blog imports, passes fsck and prints no control characters")
     func sample() throws {
       let sandbox = try Sandbox()
       let file = Sandbox.package + "/assets/sample/blog.json"

@@ -106,9 +106,7 @@ extension EndToEnd {
       #expect(found["local server"]?.text.hasPrefix("process ") == true)
     }
 
-    @Test(
-      "doctor names the cause when a database is unreachable, hangs or has an invalid URL"
-    )
+    @Test("doctor names the cause when a database is unreachable, hangs or has an invalid URL")
     func database() throws {
       let sandbox = try Sandbox()
       let (status, found) = try findings(sandbox, ["--database", "http://127.0.0.1:9?ns=hearth"])

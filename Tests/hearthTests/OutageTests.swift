@@ -14,9 +14,7 @@ extension EndToEnd {
       }
     }
 
-    @Test(
-      "Terminals survive an outage of some seconds and then match a new one"
-    )
+    @Test("Terminals survive an outage of some seconds and then match a new one")
     func views() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serveApart()
@@ -65,9 +63,7 @@ extension EndToEnd {
       #expect(check.status == 0, "\(check.output)")
     }
 
-    @Test(
-      "A hanging server is reported in seconds, offline after ten and online again at once"
-    )
+    @Test("A hanging server is reported in seconds, offline after ten and online again at once")
     func hung() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serveApart()

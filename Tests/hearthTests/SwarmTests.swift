@@ -202,10 +202,7 @@ extension EndToEnd {
       #expect(run.text.contains("NOT CHECKED, for want of anything to see it by: I13"))
     }
 
-    @Test(
-      "The races of the published samples are found",
-      arguments: ["sample", "naive"]
-    )
+    @Test("The races of the published samples are found", arguments: ["sample", "naive"])
     func samples(strategy: String) throws {
       var texts: [String] = []
       // Whether two of so few writes race is up to the machine.
@@ -266,9 +263,7 @@ extension EndToEnd {
       #expect(report["violations"] as? Int == 0)
     }
 
-    @Test(
-      "A swarm on an existing database harms only its own clients and leaves no data"
-    )
+    @Test("A swarm on an existing database harms only its own clients and leaves no data")
     func otherDatabase() throws {
       let sandbox = try Sandbox()
       let server = try sandbox.serve("--ephemeral", "--socket", sandbox.directory + "/s")

@@ -22,10 +22,7 @@ extension NcursesTerminalTests {
     }
   }
 
-  @Test(
-    "Random input is consumed in a bounded number of calls",
-    arguments: [UInt64(1), 2, 3]
-  )
+  @Test("Random input is consumed in a bounded number of calls", arguments: [UInt64(1), 2, 3])
   func anyBytes(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let pseudo = try PseudoTerminal()

@@ -55,9 +55,7 @@ struct ListViewTests {
     #expect(list.selection == 9)
   }
 
-  @Test(
-    "Multi-line rows are drawn or clipped at the edge"
-  )
+  @Test("Multi-line rows are drawn or clipped at the edge")
   func drawing() {
     var list = ListView(ids: ["a", "b", "c"], rowHeight: 2)
     var screen = Screen(size: Size(width: 6, height: 5))

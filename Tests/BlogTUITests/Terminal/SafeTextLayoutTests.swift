@@ -79,10 +79,7 @@ struct SafeTextLayoutTests {
     }
   }
 
-  @Test(
-    "Truncated and wrapped text respects the requested width",
-    arguments: HostileText.corpus
-  )
+  @Test("Truncated and wrapped text respects the requested width", arguments: HostileText.corpus)
   func widths(input: String) {
     let text = SafeText(untrusted: input, mode: .multiLine)
     for width in 0...6 {

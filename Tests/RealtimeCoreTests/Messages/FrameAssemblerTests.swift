@@ -39,10 +39,7 @@ struct FrameAssemblerTests {
     if frames.count > 1 { #expect(frames.dropFirst().flatMap(\.self) == message) }
   }
 
-  @Test(
-    "reassembles messages from pieces of any size",
-    arguments: 1...4 as ClosedRange<UInt64>
-  )
+  @Test("reassembles messages from pieces of any size", arguments: 1...4 as ClosedRange<UInt64>)
   func roundTrip(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var assembler = FrameAssembler()

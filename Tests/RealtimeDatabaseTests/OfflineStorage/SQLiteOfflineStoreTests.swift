@@ -203,9 +203,7 @@ struct SQLiteOfflineStoreTests {
 
   // MARK: Crashes
 
-  @Test(
-    "A copy of the file at any moment contains whole calls only, never part of one"
-  )
+  @Test("A copy of the file at any moment contains whole calls only, never part of one")
   func crash() throws {
     var random = SplitMix64(seed: 1)
     let store = try open().store
@@ -261,10 +259,7 @@ struct SQLiteOfflineStoreTests {
     try open().store.close()
   }
 
-  @Test(
-    "A damaged file is renamed, reported and replaced by an empty one",
-    arguments: 0..<3
-  )
+  @Test("A damaged file is renamed, reported and replaced by an empty one", arguments: 0..<3)
   func damage(kind: Int) throws {
     let store = try open().store
     store.perform((0..<200).map { .saveWrite(StoredWrite($0, .set(.string("text number \($0)")))) })

@@ -39,10 +39,7 @@ struct ClusterSimulationTests {
     }
   }
 
-  @Test(
-    "A deliberate bug is caught by the promise it breaks",
-    arguments: ClusterMistake.allCases
-  )
+  @Test("A deliberate bug is caught by the promise it breaks", arguments: ClusterMistake.allCases)
   func mistakes(mistake: ClusterMistake) {
     // Some mistakes do harm in every run, others only if several faults come together.
     let least = Thoroughness.isFull ? 2 : 1

@@ -42,9 +42,7 @@ struct LeaderWatchTests {
     return (looks, asked, reachedAgain)
   }
 
-  @Test(
-    "is asked to hand over after five seconds out of reach, and again a minute later"
-  )
+  @Test("is asked to hand over after five seconds out of reach, and again a minute later")
   func asks() {
     var watch = LeaderWatch()
     #expect(run(3, watch: &watch, isReached: true) == (3, [], []))

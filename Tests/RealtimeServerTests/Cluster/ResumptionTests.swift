@@ -143,10 +143,7 @@ struct ResumptionTests {
     await scene.cluster.stop()
   }
 
-  @Test(
-    "Requests in flight are processed by the next leader, in order",
-    arguments: [false, true]
-  )
+  @Test("Requests in flight are processed by the next leader, in order", arguments: [false, true])
   func underWay(withCopies: Bool) async throws {
     let scene = try await Scene(withCopies: withCopies)
     let client = scene.client

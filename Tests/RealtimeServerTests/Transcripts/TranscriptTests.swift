@@ -17,10 +17,7 @@ struct TranscriptTests {
   @Test("reads and resolves values as specified in §4 and §5", arguments: Scene.all("values"))
   func values(scene: Scene) async throws { try await SceneRun.play(scene) }
 
-  @Test(
-    "applies onDisconnect writes once as specified in §8",
-    arguments: Scene.all("endings")
-  )
+  @Test("applies onDisconnect writes once as specified in §8", arguments: Scene.all("endings"))
   func endings(scene: Scene) async throws { try await SceneRun.play(scene) }
 
   @Test("answers REST requests as specified in §9", arguments: Scene.all("rest"))
