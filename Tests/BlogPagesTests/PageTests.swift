@@ -1,11 +1,12 @@
 import Foundation
 import FoundationXML
 import RealtimeServer
+import TestSupport
 import Testing
 
 @testable import HearthProgram
 
-@Suite("Blog pages")
+@Suite("Blog pages", .cleansUp)
 struct PageTests {
   /// What a malicious user might write.
   private static let hostile = [
@@ -50,7 +51,6 @@ struct PageTests {
     #expect(last.body.contains("𝕏 é 한 🐈"))
     let first = try await reader.get("/blog/post/\(keys[0])")
     #expect(first.body.contains("&lt;script&gt;alert(1)&lt;/script&gt;"))
-    await reader.stop()
   }
 
   @Test("The feed is valid Atom, and its entry IDs survive edits")
@@ -83,7 +83,6 @@ struct PageTests {
     let edited = try Document(try await reader.get("/blog/feed.atom").body)
     #expect(edited.texts("feed/entry/id") == ids)
     #expect(edited.texts("feed/entry/title") == ["New", "Old, again"])
-    await reader.stop()
   }
 
   @Test("A conditional request gets 304 for a current page and the new page otherwise")
@@ -117,7 +116,6 @@ struct PageTests {
     // A tag that does not match takes precedence over a date that does.
     let lines = ["If-None-Match: \(tag)", "If-Modified-Since: \(since)"]
     #expect(try await reader.get("/blog/", lines: lines).status == 200)
-    await reader.stop()
   }
 
   @Test("Pages are read-only, run no scripts and accept cross-site navigation")
@@ -140,7 +138,6 @@ struct PageTests {
     #expect(try await reader.get("/blog/", lines: ["Origin: http://a.example"]).status == 403)
     #expect(try await reader.get("/blog/", method: "POST").status == 405)
     #expect(try await reader.get("/blog/", method: "DELETE").status == 405)
-    await reader.stop()
   }
 
   @Test("The REST API keeps its paths, even below /blog")
@@ -150,7 +147,6 @@ struct PageTests {
     #expect(try await reader.get("/blog/post.json").body == "\"data\"")
     #expect(try await reader.get("/blog/post").status == 404)
     #expect(try await reader.get("/posts").status == 404)
-    await reader.stop()
   }
 
   @Test("Pages show only data that the rules let everyone read")
@@ -162,7 +158,6 @@ struct PageTests {
       let answer = try await reader.get(page)
       #expect(answer.status == 403 && !answer.body.contains("Secret"), "\(page)")
     }
-    await reader.stop()
     let half = try await Reader(rules: #"{"rules":{"posts":{".read":true}}}"#)
     try await half.post(key, title: "Open")
     try await half.put("/post-comments/\(key)/c", ["uid": "u", "author": "Bo", "text": "Hidden"])
@@ -172,7 +167,6 @@ struct PageTests {
     let post = try await half.get("/blog/post/\(key)")
     #expect(post.status == 200 && post.body.contains("Open") && !post.body.contains("Hidden"))
     #expect(!post.body.contains("comment"))
-    await half.stop()
   }
 
   @Test("Lists and comments are paginated, and each item appears exactly once")
@@ -203,7 +197,6 @@ struct PageTests {
     #expect(try await Self.walk("/blog/post/\(busy)", reader, "Comment-") == comments)
     #expect(try await reader.get("/blog/post/\(busy)").body.contains("<h2>113 comments</h2>"))
     #expect(try await reader.get("/blog/?before=0~\(busy)").body.contains("no more posts"))
-    await reader.stop()
   }
 
   /// The texts with a prefix on all pages of a list, in order.
@@ -240,7 +233,6 @@ struct PageTests {
     let answer = try await reader.get(page)
     #expect(answer.status == 404 && answer.body.contains("no such page"), "\(answer.status)")
     #expect(try await reader.get("/blog/post/%E0%A4%A").status == 400)
-    await reader.stop()
   }
 
   @Test("Page size is bounded, however long the text is")
@@ -254,7 +246,6 @@ struct PageTests {
     let post = try await reader.get("/blog/post/\(Reader.key(1_700_000_000, 3))")
     #expect(post.status == 200 && post.body.contains("The rest is not shown"))
     #expect(post.body.utf8.count < 2_000_000)
-    await reader.stop()
   }
 
   @Test("A site address must be an HTTP or HTTPS origin")

@@ -2,6 +2,7 @@ import Foundation
 import HearthProgram
 import RealtimeServer
 import RealtimeTransport
+import TestSupport
 import Testing
 import TransportTestSupport
 
@@ -23,11 +24,9 @@ struct Reader {
     var options = DatabaseServer.Options(port: 0, rules: .source(rules))
     options.identities.administratorKey = Self.key
     options.pages = try BlogPages(title: "A & B's <blog>", address: address)
-    server = try await DatabaseServer.start(options)
-  }
-
-  func stop() async {
-    await server.stop()
+    let server = try await DatabaseServer.start(options)
+    afterTest { await server.stop() }
+    self.server = server
   }
 
   /// A response, with its body as text.

@@ -4,10 +4,11 @@ import NIOConcurrencyHelpers
 import NIOCore
 import RealtimeDatabase
 import RealtimeServer
+import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("Two users on a bad network", .timeLimit(.minutes(3)))
+@Suite("Two users on a bad network", .timeLimit(.minutes(3)), .cleansUp)
 struct BadNetworkTests {
   /// A user who writes numbers for the other one, and keeps those that arrive.
   private final class Person: Sendable {
@@ -83,6 +84,12 @@ struct BadNetworkTests {
       try await BadNetworkTests.wait("connections") { [far, near] in
         far.isConnected && near.isConnected
       }
+      afterTest { [server, network, far, near] in
+        await far.database.close()
+        await near.database.close()
+        try? await network.stop()
+        await server.stop()
+      }
     }
 
     func write(_ numbers: ClosedRange<Int>) {
@@ -99,13 +106,6 @@ struct BadNetworkTests {
       }
       #expect(far.arrived.withLockedValue(\.self) == Array(1...last))
       #expect(near.arrived.withLockedValue(\.self) == Array(1...last))
-    }
-
-    func end() async throws {
-      await far.database.close()
-      await near.database.close()
-      try await network.stop()
-      await server.stop()
     }
   }
 
@@ -134,7 +134,6 @@ struct BadNetworkTests {
     #expect(scene.far.pendingWrites > 0)
     try await scene.network.set(.sound)
     try await scene.expectArrival(upTo: 80)
-    try await scene.end()
   }
 
   @Test("keep working on a slow network: local writes show at once and arrive later")
@@ -154,7 +153,6 @@ struct BadNetworkTests {
     try await scene.network.set(.slow(bytesPerSecond: 50_000, delay: .milliseconds(400)))
     try await scene.expectArrival(upTo: 20)
     #expect(clock.now - start > .milliseconds(800))
-    try await scene.end()
   }
 
   @Test("reconnect when outgoing data stops, even while incoming data still arrives")
@@ -182,7 +180,6 @@ struct BadNetworkTests {
     let expected = max(10, last)
     if expected > 10 { scene.far.write(11...expected) }
     try await scene.expectArrival(upTo: expected)
-    try await scene.end()
   }
 
   @Test("reconnect after a silent change of address")
@@ -193,6 +190,5 @@ struct BadNetworkTests {
     try await scene.network.strand()
     scene.write(6...10)
     try await scene.expectArrival(upTo: 10)
-    try await scene.end()
   }
 }

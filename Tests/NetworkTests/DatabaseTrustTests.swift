@@ -3,9 +3,10 @@ import Logging
 import RealtimeDatabase
 import RealtimeServer
 import TLSTestSupport
+import TestSupport
 import Testing
 
-@Suite("A database with an https URL", .timeLimit(.minutes(1)))
+@Suite("A database with an https URL", .timeLimit(.minutes(1)), .cleansUp)
 struct DatabaseTrustTests {
   private let certificates: Certificates
 
@@ -19,6 +20,7 @@ struct DatabaseTrustTests {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.tls = try issued.map { try certificates.files($0) }
     let server = try await DatabaseServer.start(options, logger: Self.silent)
+    afterTest { await server.stop() }
     return (server, try #require(server.port))
   }
 
@@ -49,7 +51,7 @@ struct DatabaseTrustTests {
       case .none: .notEncrypted
       }
     let issued = try fault.issue(by: certificates.authority)
-    let (server, port) = try await start(issued)
+    let port = try await start(issued).port
     let (database, statuses) = try open(port)
     var problem: ConnectionStatus.Problem?
     for await status in statuses where status.problem != nil {
@@ -60,7 +62,6 @@ struct DatabaseTrustTests {
     #expect(problem?.isPermanent == true)
     #expect(problem?.reason.hasPrefix("https://localhost:\(port): ") == true)
     await database.close()
-    await server.stop()
   }
 
   @Test("keeps retrying and connects once the certificate is valid")
@@ -78,6 +79,5 @@ struct DatabaseTrustTests {
     }
     #expect(try await database.reference(withPath: "a").getData().value as? Int == 1)
     await database.close()
-    await server.stop()
   }
 }

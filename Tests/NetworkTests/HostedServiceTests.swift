@@ -3,9 +3,10 @@ import NIOCore
 import NIOPosix
 import RealtimeDatabase
 import RealtimeTransport
+import TestSupport
 import Testing
 
-@Suite("The hosted service, played by a stand-in", .timeLimit(.minutes(1)))
+@Suite("The hosted service, played by a stand-in", .timeLimit(.minutes(1)), .cleansUp)
 struct HostedServiceTests {
   private static let internalHost = "s-usc1c-nss-201.firebaseio.com"
 
@@ -35,7 +36,6 @@ struct HostedServiceTests {
     let messages = standIn.messages
     #expect(await messages.next()?.contains(#""a":"s""#) == true)
     await database.close()
-    try await standIn.stop()
   }
 
   @Test("is reached at the host from its greeting on reconnect, with the last session ID")
@@ -51,7 +51,6 @@ struct HostedServiceTests {
       #expect(await requests.next() == "\(Self.internalHost) /.ws?v=5&ls=uVWN&ns=my-ns")
     }
     await database.close()
-    try await standIn.stop()
   }
 
   @Test("is reached at its public host again when the host from its greeting refuses connections")
@@ -69,7 +68,6 @@ struct HostedServiceTests {
     #expect(await requests.next()?.hasPrefix("\(Self.internalHost) ") == true)
     #expect(await requests.next()?.hasPrefix("my-ns.firebaseio.com ") == true)
     await database.close()
-    try await standIn.stop()
   }
 
   @Test("redirects a client before and after the greeting, and listens follow")
@@ -93,7 +91,6 @@ struct HostedServiceTests {
     let again = await messages.next() ?? ""
     #expect(again.hasPrefix(other) && again.contains(#""p":"/posts""#))
     await database.close()
-    try await standIn.stop()
   }
 
   @Test("is not retried after a shutdown message")
@@ -108,7 +105,6 @@ struct HostedServiceTests {
     while let next = await phases.next(), next != .connected {}
     while let next = await phases.next(), next != .closed {}
     await database.close()
-    try await standIn.stop()
   }
 
   @Test("receives account and token requests at the documented URLs")
@@ -142,7 +138,6 @@ struct HostedServiceTests {
     )
     #expect(token.header("content-type") == "application/json")
     #expect(await requests.next() == "securetoken.googleapis.com POST /v1/token?key=K \(form)")
-    try await standIn.stop()
   }
 
   @Test("has the same paths on a substitute server, below the service's host name")

@@ -5,10 +5,11 @@ import RealtimeDatabase
 import RealtimeServer
 import RealtimeTransport
 import TLSTestSupport
+import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A server with a certificate", .timeLimit(.minutes(1)))
+@Suite("A server with a certificate", .timeLimit(.minutes(1)), .cleansUp)
 struct SecureServerTests {
   private let certificates: Certificates
 
@@ -19,7 +20,9 @@ struct SecureServerTests {
   private func start(_ tls: DatabaseServer.TLS?) async throws -> DatabaseServer {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.tls = tls
-    return try await DatabaseServer.start(options, logger: Self.silent)
+    let server = try await DatabaseServer.start(options, logger: Self.silent)
+    afterTest { await server.stop() }
+    return server
   }
 
   private func client(bodyBytes: Int = 1_000_000) -> HTTPClient {
@@ -56,7 +59,6 @@ struct SecureServerTests {
     database.callbackQueue = DispatchQueue(label: "test.callbacks")
     #expect(try await database.reference(withPath: "greeting").getData().value as? String == text)
     await database.close()
-    await server.stop()
   }
 
   @Test("answers a client over TLS with 503 when it has too many connections")
@@ -65,6 +67,7 @@ struct SecureServerTests {
     options.tls = try certificates.files(try certificates.authority.issue())
     options.limits.connectionsPerAddress = 1
     let server = try await DatabaseServer.start(options, logger: Self.silent)
+    afterTest { await server.stop() }
     let port = try #require(server.port)
     let target = ConnectionTarget(host: "localhost", port: port, isSecure: true)
     let client = try await ClientProbe(target, trust: certificates.trust)
@@ -77,7 +80,6 @@ struct SecureServerTests {
     client.send(#"{"t":"c","d":{"t":"p","d":{}}}"#)
     #expect(try await client.next() == #"{"t":"c","d":{"t":"o","d":{}}}"#)
     client.close()
-    await server.stop()
   }
 
   @Test("answers to any host name, as its certificate says which are valid")
@@ -89,7 +91,6 @@ struct SecureServerTests {
     client.detours = ["db.example.test:\(port)": .tcp(host: "127.0.0.1", port: port)]
     let url = "https://db.example.test:\(port)/a.json"
     #expect(try await client.send(HTTPClientRequest("GET", url: url)).status == 200)
-    await server.stop()
   }
 
   @Test("presents a reloaded certificate to new clients and keeps existing connections")
@@ -112,7 +113,6 @@ struct SecureServerTests {
     #expect(try await old.next() == #"{"t":"c","d":{"t":"o","d":{}}}"#)
     old.close()
     new.close()
-    await server.stop()
   }
 
   @Test("keeps its certificate when the new one is unusable")
@@ -129,7 +129,6 @@ struct SecureServerTests {
     let probe = try await ClientProbe(target, trust: certificates.trust)
     _ = try await probe.next()
     probe.close()
-    await server.stop()
   }
 
   /// How the files are damaged, and the words that the error must contain.

@@ -4,6 +4,7 @@ import NIOPosix
 import RealtimeCore
 import RealtimeDatabase
 import TLSTestSupport
+import TestSupport
 
 @testable import RealtimeTransport
 
@@ -86,6 +87,7 @@ final class StandIn: Sendable {
       policy: RequestPolicy(allowsAnyHost: true),
       handlers: handlers
     ).get()
+    afterTest { try? await self.listener.close().get() }
   }
 
   /// The actual endpoints of the service's hosts.
@@ -115,10 +117,6 @@ final class StandIn: Sendable {
   func hangUp() {
     guard let connection = connections.withLockedValue({ $0.last }) else { return }
     connection.eventLoop.execute { connection.close(code: 1_001, reason: "the host goes away") }
-  }
-
-  func stop() async throws {
-    try await listener.close().get()
   }
 
   /// The greeting as observed, with a host and a session.

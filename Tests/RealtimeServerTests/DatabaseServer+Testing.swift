@@ -1,20 +1,28 @@
 import Logging
 import RealtimeServer
 import RealtimeTransport
+import TestSupport
 import Testing
 import TransportTestSupport
 
 extension DatabaseServer {
-  /// Starts a server on a free port, with a fixed clock.
+  /// Has the server stop once the test is over.
+  func endingWithTest() -> DatabaseServer {
+    afterTest { await self.stop() }
+    return self
+  }
+
+  /// Starts a server on a free port for one test, with a fixed clock.
   static func startForTest(
     _ options: Options = Options(port: 0, rules: .open),
     store: any TreeStore = MemoryTreeStore(),
     logger: Logger = Logger(label: "hearth.server")
   ) async throws -> DatabaseServer {
     try await start(options, store: store, logger: logger, clock: { 1_700_000_000_000 })
+      .endingWithTest()
   }
 
-  /// Starts a server with some limits, whose users sign in with their names.
+  /// Starts a server with some limits for one test, whose users sign in with their names.
   static func start(
     limiting settings: [String: Int],
     rules: Rules = .open,
@@ -24,7 +32,7 @@ extension DatabaseServer {
     var options = Options(socketPath: socketPath, port: 0, rules: rules)
     for (name, value) in settings { try options.limits.set(name, to: value) }
     options.credentialVerifier = NamedVerifier()
-    return try await start(options, store: store)
+    return try await start(options, store: store).endingWithTest()
   }
 
   /// A connection to a database at the server's port that has not received its greeting yet.

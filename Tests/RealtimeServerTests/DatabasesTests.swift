@@ -3,10 +3,11 @@ import NIOCore
 import RealtimeCore
 import RealtimeServer
 import RealtimeTransport
+import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A server with several databases", .timeLimit(.minutes(1)))
+@Suite("A server with several databases", .timeLimit(.minutes(1)), .cleansUp)
 struct DatabasesTests {
   /// Stores in memory, some of which cannot be opened; counts how often they are opened.
   private final class CountingStores: TreeStores {
@@ -37,7 +38,7 @@ struct DatabasesTests {
     _ stores: any TreeStores,
     limits: DatabaseServer.Limits = DatabaseServer.Limits()
   ) async throws -> DatabaseServer {
-    try await .start(.init(port: 0, rules: .open, limits: limits), stores: stores)
+    try await .start(.init(port: 0, rules: .open, limits: limits), stores: stores).endingWithTest()
   }
 
   @Test("opens a database on first request, and only once")
@@ -48,7 +49,6 @@ struct DatabasesTests {
     let http = try await HTTPProbe(server.address)
     for _ in 0..<3 { _ = try await http.request("GET", "/x.json?ns=two") }
     #expect(stores.openings.map(\.name) == ["hearth", "two"])
-    await server.stop()
   }
 
   @Test("finds a database created while it runs")
@@ -59,7 +59,6 @@ struct DatabasesTests {
     #expect(try await http.request("GET", "/x.json?ns=late").status == 404)
     _ = stores.create("late")
     #expect(try await http.request("GET", "/x.json?ns=late").status == 200)
-    await server.stop()
   }
 
   @Test("serves the others when one is damaged, and does not retry it at once")
@@ -78,7 +77,6 @@ struct DatabasesTests {
     for (earlier, later) in zip(tries, tries.dropFirst()) {
       #expect(later - earlier >= .seconds(1))
     }
-    await server.stop()
   }
 
   @Test("opens databases up to the limit and no more")
@@ -91,7 +89,6 @@ struct DatabasesTests {
     let answer = try await http.request("GET", "/x.json?ns=two")
     #expect(answer.status == 503 && answer.body.contains("too many databases"))
     #expect(try await http.request("GET", "/x.json?ns=one").status == 200)
-    await server.stop()
   }
 
   @Test("stores the last writes of every database when it stops")

@@ -3,10 +3,11 @@ import NIOConcurrencyHelpers
 import NIOCore
 import RealtimeCore
 import RealtimeServer
+import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("Durability of a server's data", .timeLimit(.minutes(1)))
+@Suite("Durability of a server's data", .timeLimit(.minutes(1)), .cleansUp)
 struct DurabilityTests {
   private func put(_ number: Int) -> String {
     #"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/a/k\#(number)","d":\#(number)}}}"#
@@ -29,7 +30,6 @@ struct DurabilityTests {
     store.open()
     for number in 2...50 { #expect(try await client.next().contains(#""r":\#(number),"#)) }
     #expect(store.commitCount < 50)
-    await server.stop()
   }
 
   @Test("A write reaches every listener in order, and its author before the response")
@@ -74,7 +74,6 @@ struct DurabilityTests {
       if index < 3 { orders.append(pushed) }
     }
     #expect(orders.allSatisfy { $0 == orders[0] && $0.sorted() == Array(1...41) })
-    await server.stop()
   }
 
   @Test("Writes are refused while the store fails and accepted once it works again")
@@ -96,7 +95,6 @@ struct DurabilityTests {
     #expect(said.count == 2)
     #expect(said.first?.contains("error writes were refused") == true)
     #expect(said.last?.contains("notice the store works again") == true)
-    await server.stop()
   }
 
   @Test("Concurrent writes from many clients are all stored")

@@ -1,14 +1,15 @@
 import RealtimeServer
 import RealtimeTransport
+import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("The databases of an emulator", .timeLimit(.minutes(1)))
+@Suite("The databases of an emulator", .timeLimit(.minutes(1)), .cleansUp)
 struct EmulatorTests {
   private func emulator(databases: Int) async throws -> DatabaseServer {
     var options = DatabaseServer.Options.emulator(port: 0)
     options.limits.databases = databases
-    return try await .start(options)
+    return try await .start(options).endingWithTest()
   }
 
   @Test("accepts any number of database names, one per test if need be, and keeps their data")
@@ -28,7 +29,6 @@ struct EmulatorTests {
       let body = number % 3 == 0 ? "null" : "\(number)"
       #expect(try await http.request("GET", "/a.json?ns=test-\(number)").body == body)
     }
-    await server.stop()
   }
 
   @Test("tells clients why it refuses them so that none retries silently")
@@ -52,6 +52,5 @@ struct EmulatorTests {
     try await eventually { try await http.request("GET", "/a.json?ns=three").status == 200 }
     // Connected clients have not been disturbed.
     try await clients[1].ask(1, "p", #"{"p":"/a","d":1}"#)
-    await server.stop()
   }
 }

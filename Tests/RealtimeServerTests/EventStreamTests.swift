@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("An event stream", .timeLimit(.minutes(1)))
+@Suite("An event stream", .timeLimit(.minutes(1)), .cleansUp)
 struct EventStreamTests {
   private let accept = "Accept: text/event-stream"
 
@@ -47,7 +47,6 @@ struct EventStreamTests {
       let next = try await HTTPProbe(server.address)
       return try await next.request("GET", "/a.json", lines: [accept]).status == 200
     }
-    await server.stop()
   }
 
   @Test("ends with a final chunk when the server stops")
@@ -87,7 +86,6 @@ struct EventStreamTests {
     #expect(try await stream.answer().status == 503)
     store.open()
     #expect(try await stream.request("GET", "/a.json").body == "null")
-    await server.stop()
   }
 
   @Test("allows the server to exit when idle once its client has left")
@@ -129,7 +127,6 @@ struct EventStreamTests {
     var node = Node.empty
     while node[ChildKey("end")] != .bool(true) { try replay(try await stream.chunk(), on: &node) }
     #expect(node == (try Node(json: try JSONParser.parse(final))))
-    await server.stop()
   }
 
   private func replay(_ event: String, on node: inout Node) throws {

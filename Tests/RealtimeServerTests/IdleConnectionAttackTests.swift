@@ -9,7 +9,7 @@ import TransportTestSupport
 @testable import RealtimeServer
 
 /// Clients that only occupy connections.
-@Suite("Idle connections", .timeLimit(.minutes(2)))
+@Suite("Idle connections", .timeLimit(.minutes(2)), .cleansUp)
 struct IdleConnectionAttackTests {
   private func start(
     _ connections: Int,
@@ -18,7 +18,7 @@ struct IdleConnectionAttackTests {
     var options = DatabaseServer.Options(port: 0, rules: rules)
     options.limits.connections = connections
     options.credentialVerifier = NamedVerifier()
-    return try await .start(options)
+    return try await .start(options).endingWithTest()
   }
 
   /// A client at the port of a server that also has a socket.
@@ -48,7 +48,6 @@ struct IdleConnectionAttackTests {
     let http = try await HTTPProbe(server.address)
     #expect(try await http.request("GET", "/a.json").status == 200)
     withExtendedLifetime(idle) {}
-    await server.stop()
   }
 
   @Test(
@@ -67,7 +66,6 @@ struct IdleConnectionAttackTests {
     #expect(try await idle[0].closed().kind == .closedByPeer(code: 1_013))
     // A client that has signed in stays.
     try await user.ask(9, "q", listen)
-    await server.stop()
   }
 
   @Test("are limited per address, and the log says so once")
@@ -78,7 +76,7 @@ struct IdleConnectionAttackTests {
     options.socketPath = directory.file("s")
     options.limits.connectionsPerAddress = 4
     let logger = Logger.collecting(lines)
-    let server = try await DatabaseServer.start(options, logger: logger)
+    let server = try await DatabaseServer.start(options, logger: logger).endingWithTest()
     var clients: [ClientProbe] = []
     for _ in 0..<4 { clients.append(try await client(of: server)) }
     for _ in 0..<3 {
@@ -101,7 +99,6 @@ struct IdleConnectionAttackTests {
     let local = try await HTTPProbe(.unix(path: directory.file("s")))
     #expect(try await local.request("GET", "/a.json").status == 200)
     #expect(lines.withLockedValue { $0.count { $0.contains("127.0.0.1 has 4 connections") } } == 1)
-    await server.stop()
   }
 
   @Test("leave room for the private socket, whatever else is connected")
@@ -110,7 +107,7 @@ struct IdleConnectionAttackTests {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.socketPath = directory.file("s")
     options.limits.connections = 2
-    let server = try await DatabaseServer.start(options)
+    let server = try await DatabaseServer.start(options).endingWithTest()
     var busy: [ClientProbe] = []
     for _ in 0..<2 {
       let client = try await client(of: server)
@@ -121,7 +118,6 @@ struct IdleConnectionAttackTests {
     #expect(try await stranger.request("GET", "/a.json").status == 503)
     let local = try await HTTPProbe(.unix(path: directory.file("s")))
     #expect(try await local.request("GET", "/a.json").status == 200)
-    await server.stop()
   }
 
   @Test("of anonymous accounts are closed first, the longest idle first, and other accounts stay")
@@ -129,7 +125,7 @@ struct IdleConnectionAttackTests {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.connections = 3
     options.credentialVerifier = GuestVerifier()
-    let server = try await DatabaseServer.start(options)
+    let server = try await DatabaseServer.start(options).endingWithTest()
     var clients: [ClientProbe] = []
     for name in ["ann", "guest1", "guest2"] {
       let client = try await server.connectAndGreet()
@@ -142,7 +138,6 @@ struct IdleConnectionAttackTests {
     for client in [clients[0], clients[1], newcomer] {
       try await client.ask(2, "g", #"{"p":"/a","q":{}}"#)
     }
-    await server.stop()
   }
 }
 

@@ -1,11 +1,12 @@
 import RealtimeCore
 import RealtimeServer
+import TestSupport
 import Testing
 import TransportTestSupport
 
 /// Large messages are parsed and encoded off the event loop, which must have no effect other than
 /// on timing.
-@Suite("Large messages", .timeLimit(.minutes(2)))
+@Suite("Large messages", .timeLimit(.minutes(2)), .cleansUp)
 struct LargeMessageTests {
   private static let text = String(repeating: "x", count: 100_000)
 
@@ -34,7 +35,6 @@ struct LargeMessageTests {
       let last = id == 3 ? 0 : id - 2
       #expect(answer.contains(#""n":\#(last),"#), "\(answer.prefix(80))")
     }
-    await server.stop()
   }
 
   @Test("Pushes of a large listen follow its data, and none is lost")
@@ -53,7 +53,6 @@ struct LargeMessageTests {
       #expect(try await client.next().contains(#"{"p":"a/n","d":\#(id)}"#))
       #expect(try await client.next().contains(#""r":\#(id),"#))
     }
-    await server.stop()
   }
 
   @Test("Messages received before a disconnect take effect, even if parsing takes time")
@@ -68,6 +67,5 @@ struct LargeMessageTests {
     client.close()
     #expect(try await watcher.next().contains(#""d":"said""#))
     #expect(try await watcher.next().contains(#""d":"gone""#))
-    await server.stop()
   }
 }

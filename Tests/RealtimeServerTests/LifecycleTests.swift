@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A server's lifecycle", .timeLimit(.minutes(1)))
+@Suite("A server's lifecycle", .timeLimit(.minutes(1)), .cleansUp)
 struct LifecycleTests {
   @Test("A server exits when no client has connected for a while")
   func idleExit() async throws {

@@ -6,7 +6,7 @@ import Testing
 import TransportTestSupport
 
 /// What is within a limit works; what exceeds it does not.
-@Suite("A limit", .timeLimit(.minutes(1)))
+@Suite("A limit", .timeLimit(.minutes(1)), .cleansUp)
 struct LimitTests {
   private func put(_ value: String) -> String { #"{"p":"/a","d":\#(value)}"# }
 
@@ -79,7 +79,6 @@ struct LimitTests {
     await second.close()
     try await eventually { try await http.request("GET", "/a.json").status == 200 }
     first.close()
-    await server.stop()
   }
 
   @Test("closes the oldest silent connections somewhat beyond it")
@@ -92,7 +91,6 @@ struct LimitTests {
     #expect(try await silent[0].rest().isEmpty)
     #expect(try await beyond.request("GET", "/a.json").status == 200)
     #expect(try await silent[64].request("GET", "/a.json").status == 200)
-    await server.stop()
   }
 
   @Test(
@@ -127,7 +125,6 @@ struct LimitTests {
     for number in 1...50 {
       #expect(try await client.next().contains(#""r":\#(number),"b":{"s":"ok""#))
     }
-    await server.stop()
   }
 
   @Test("bounds the time for a request and between two requests")
@@ -141,7 +138,6 @@ struct LimitTests {
     let slow = try await HTTPProbe(server.address)
     slow.send("PUT /a.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n12")
     #expect(try await slow.rest().isEmpty)
-    await server.stop()
   }
 
   @Test("bounds the time for a handshake")
@@ -151,7 +147,6 @@ struct LimitTests {
     #expect(try await silent.rest().isEmpty)
     let other = try await server.connectAndGreet()
     try await other.ask(1, "p", put("1"))
-    await server.stop()
   }
 
   @Test("slows down a user who writes too often, and nobody else")
@@ -170,7 +165,6 @@ struct LimitTests {
     let free = ContinuousClock.now
     #expect(try await slow - start > .milliseconds(3_900))
     #expect(try await free < slow)
-    await server.stop()
   }
 
   @Test("makes each excess REST write of a user wait longer than the one before")
@@ -214,6 +208,5 @@ struct LimitTests {
     try await ann.ask(3, "p", put("1"))
     #expect(ContinuousClock.now - start > .milliseconds(900))
     try await bob.ask(3, "p", put("1"))
-    await server.stop()
   }
 }

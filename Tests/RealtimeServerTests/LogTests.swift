@@ -7,7 +7,7 @@ import TransportTestSupport
 
 @testable import RealtimeServer
 
-@Suite("The log of a server", .timeLimit(.minutes(1)))
+@Suite("The log of a server", .timeLimit(.minutes(1)), .cleansUp)
 struct LogTests {
   private func run(
     _ options: DatabaseServer.Options,
@@ -15,7 +15,7 @@ struct LogTests {
   ) async throws -> [String] {
     let lines = NIOLockedValueBox<[String]>([])
     let logger = Logger.collecting(lines)
-    let server = try await DatabaseServer.start(options, logger: logger)
+    let server = try await DatabaseServer.start(options, logger: logger).endingWithTest()
     try await body(server)
     await server.stop()
     return lines.withLockedValue { $0 }

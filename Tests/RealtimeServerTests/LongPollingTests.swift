@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("Long polling", .timeLimit(.minutes(1)))
+@Suite("Long polling", .timeLimit(.minutes(1)), .cleansUp)
 struct LongPollingTests {
   private func put(_ id: Int, _ path: String, _ value: String, action: String = "p") -> String {
     #"{"t":"d","d":{"r":\#(id),"a":"\#(action)","b":{"p":"\#(path)","d":\#(value)}}}"#
@@ -58,7 +58,6 @@ struct LongPollingTests {
       #expect(try await http.request("GET", target).status == 400)
     }
     #expect(try await http.request("PUT", "/.lp?start=t&cb=1", "1").status == 405)
-    await server.stop()
   }
 
   @Test("Writes, listens and pushes work as over a WebSocket")
@@ -79,7 +78,6 @@ struct LongPollingTests {
     async let waiting = client.next()
     _ = try await HTTPProbe(server.address).request("PUT", "/a/c.json", "7")
     #expect(try await waiting.contains(#""d":7"#))
-    await server.stop()
   }
 
   @Test("Messages sent in pieces arrive in order even if requests overtake each other")
@@ -95,7 +93,6 @@ struct LongPollingTests {
     try await overtaken
     for id in 1...4 { #expect(try await client.next() == ok(id)) }
     #expect(try await value(server, "/a.json") == "[null,1,2,3,4]")
-    await server.stop()
   }
 
   @Test("A session cannot be continued without its secret", arguments: ["id", "pw"])
@@ -111,7 +108,6 @@ struct LongPollingTests {
     #expect(try await value(server, "/a.json") == "null")
     // The session is still there.
     #expect(try await http.request("GET", "/.lp?disconn=t&\(client.ticket)").body.isEmpty)
-    await server.stop()
   }
 
   @Test("Leaving applies the onDisconnect writes once")
@@ -135,7 +131,6 @@ struct LongPollingTests {
     try await expect(server, "/gone.json", "1")
     try await client.request(client.target())
     #expect(await client.close == "pLPCommand(\"close\");")
-    await server.stop()
   }
 
   @Test("A session that stops polling ends, and its onDisconnect writes are applied")
@@ -145,7 +140,6 @@ struct LongPollingTests {
     let (server, client, _) = try await begin(options)
     try await write(put(1, "gone", "true", action: "o"), as: 1, over: client)
     try await expect(server, "/gone.json", "true")
-    await server.stop()
   }
 
   @Test("A session can move to a WebSocket and remains the same session")
@@ -181,7 +175,6 @@ struct LongPollingTests {
     #expect(try await value(server, "/a.json") == "4")
     socket.send(8, [])
     try await expect(server, "/gone.json", "true")
-    await server.stop()
   }
 
   @Test("An abandoned WebSocket upgrade leaves polling unaffected")
@@ -196,14 +189,13 @@ struct LongPollingTests {
     let unknown = try await RawWebSocket(server.address, target: "/.ws?v=5&s=x")
     #expect(try await unknown.next().contains(#"{"t":"r","d":"localhost"}"#))
     try await write(put(1, "a", "1"), as: 1, over: client)
-    await server.stop()
   }
 
   @Test("Long messages work both ways, and one that is too long is refused by its number")
   func large() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.messageBytes = 400_000
-    let (server, client, _) = try await begin(options)
+    let (_, client, _) = try await begin(options)
     let text = "\"\(String(repeating: "é", count: 100_000))\""
     try await write(put(1, "a", text), as: 1, over: client)
     try await client.send(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"a","h":""}}}"#)
@@ -214,18 +206,16 @@ struct LongPollingTests {
     #expect(refusal.contains(#""r":3"#) && !refusal.contains(#""s":"ok""#))
     try await client.send(put(4, "a", "4"))
     while try await client.next() != ok(4) {}
-    await server.stop()
   }
 
   @Test("A session belongs to one database")
   func databases() async throws {
-    let server = try await DatabaseServer.start(.emulator(port: 0))
+    let server = try await DatabaseServer.start(.emulator(port: 0)).endingWithTest()
     let client = try await PollingProbe(server.address, database: "&ns=other")
     _ = try await client.session()
     try await write(put(1, "a", "1"), as: 1, over: client)
     #expect(try await value(server, "/a.json?ns=other") == "1")
     #expect(try await value(server, "/a.json") == "null")
-    await server.stop()
   }
 
   @Test("A stopping server answers the waiting request")
@@ -253,24 +243,23 @@ struct LongPollingTests {
     // A WebSocket for a session that is unknown here is sent to that host.
     let unknown = try await RawWebSocket(server.address, target: "/.ws?v=5&s=x")
     #expect(try await unknown.next().contains(#"{"t":"r","d":"blog.example.org:8443"}"#))
-    await server.stop()
   }
 
   @Test("A session of a server that was restarted is closed, and the next one begins anew")
   func restart() async throws {
-    let first = try await DatabaseServer.start(.emulator(port: 0))
+    let first = try await DatabaseServer.start(.emulator(port: 0)).endingWithTest()
     let client = try await PollingProbe(first.address)
     _ = try await client.session()
     try await write(put(1, "a", "1"), as: 1, over: client)
     await first.stop()
     let second = try await DatabaseServer.start(.emulator(port: try #require(first.port)))
+      .endingWithTest()
     try await client.request(client.target(client.pieces(of: [put(2, "a", "2")])))
     #expect(await client.close == "pLPCommand(\"close\");")
     let next = try await PollingProbe(second.address, database: "&ls=unknown")
     _ = try await next.session()
     try await write(put(1, "a", "3"), as: 1, over: next)
     #expect(try await value(second, "/a.json") == "3")
-    await second.stop()
   }
 
   @Test("A session whose requests are cut off continues where it was")
@@ -286,7 +275,6 @@ struct LongPollingTests {
       try await client.request(target)
       #expect(try await client.next() == ok(id))
     }
-    await server.stop()
   }
 
   @Test("A new session ends the one it names as its last")
@@ -295,7 +283,6 @@ struct LongPollingTests {
     try await write(put(1, "gone", "true", action: "o"), as: 1, over: client)
     _ = try await PollingProbe(server.address, database: "&ls=\(session)")
     try await expect(server, "/gone.json", "true")
-    await server.stop()
   }
 
   @Test(
@@ -314,7 +301,6 @@ struct LongPollingTests {
     let server = try await DatabaseServer.startForTest(options)
     let http = try await HTTPProbe(server.address)
     #expect(try await http.request("GET", "/.lp?start=t&cb=1", lines: lines).status == status)
-    await server.stop()
   }
 
   @Test("Sessions that are not polled give way to others from their address")
@@ -330,6 +316,5 @@ struct LongPollingTests {
     for client in clients[1...] {
       #expect(try await http.request("GET", "/.lp?disconn=t&\(client.ticket)").body.isEmpty)
     }
-    await server.stop()
   }
 }

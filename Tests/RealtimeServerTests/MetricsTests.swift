@@ -7,7 +7,7 @@ import TransportTestSupport
 
 @testable import RealtimeServer
 
-@Suite("Server metrics", .timeLimit(.minutes(1)))
+@Suite("Server metrics", .timeLimit(.minutes(1)), .cleansUp)
 struct MetricsTests {
   private static let path = "/.info/metrics.json"
 
@@ -16,6 +16,7 @@ struct MetricsTests {
     let directory = try TemporaryDirectory()
     let socket = directory.file("s")
     let server = try await DatabaseServer.start(.init(socketPath: socket, port: 0, rules: .open))
+      .endingWithTest()
     let client = try await server.connectAndGreet()
     try await client.ask(1, "q", #"{"p":"/a","h":""}"#)
     for number in 2...4 {
@@ -40,7 +41,6 @@ struct MetricsTests {
     #expect(numbers["revision"] == .integer(3))
     #expect(numbers["batchCommits"]?["count"] == .integer(3))
     #expect(numbers["acknowledgeMicroseconds"]?["count"] == .integer(3))
-    await server.stop()
   }
 
   @Test("are read by Prometheus: each sample has a type and a help, and labels are escaped")
@@ -49,7 +49,7 @@ struct MetricsTests {
     let socket = directory.file("s")
     var options = DatabaseServer.Options(socketPath: socket, port: 0, rules: .open)
     options.version = #"1.0 "\beta""#
-    let server = try await DatabaseServer.start(options)
+    let server = try await DatabaseServer.start(options).endingWithTest()
     let client = try await server.connectAndGreet()
     try await client.ask(1, "p", #"{"p":"/b","d":1}"#)
     #expect(try await HTTPProbe(server.address).request("GET", "/metrics").status == 401)
@@ -63,7 +63,6 @@ struct MetricsTests {
     #expect(
       samples["hearth_database_requests_total"]?[["database": "hearth", "kind": "write"]] == 1
     )
-    await server.stop()
   }
 
   @Test("Labels and helps may contain anything")
@@ -82,7 +81,7 @@ struct MetricsTests {
     let directory = try TemporaryDirectory()
     let server = try await DatabaseServer.start(
       .init(socketPath: directory.file("s"), port: 0, rules: .open)
-    )
+    ).endingWithTest()
     let get = #"{"t":"d","d":{"r":7,"a":"g","b":{"p":"/.info/metrics","q":{}}}}"#
     let administrator = try await server.connectAndGreet()
     administrator.send(get)
@@ -103,7 +102,6 @@ struct MetricsTests {
           == #"{"t":"d","d":{"r":7,"b":{"s":"permission_denied","d":"Permission denied"}}}"#
       )
     }
-    await server.stop()
   }
 
   @Test("give quantiles accurate to within an eighth")
@@ -153,7 +151,7 @@ struct MetricsTests {
   }
 }
 
-@Suite("A token bucket")
+@Suite("A token bucket", .cleansUp)
 struct TokenBucketTests {
   private func delays(_ bucket: inout TokenBucket, _ times: Int64...) -> [Int64] {
     var delays: [Int64] = []
@@ -178,7 +176,7 @@ struct TokenBucketTests {
   }
 }
 
-@Suite("A memory gauge")
+@Suite("A memory gauge", .cleansUp)
 struct MemoryGaugeTests {
   @Test("reports when memory exceeds the limit", arguments: [(10, true), (11, false), (0, false)])
   func limit(mebibytes: Int, isExhausted: Bool) {

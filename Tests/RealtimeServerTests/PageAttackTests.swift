@@ -3,11 +3,12 @@ import Logging
 import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeServer
+import TestSupport
 import Testing
 import TransportTestSupport
 
 /// Readers who ask for expensive pages.
-@Suite("Expensive pages", .timeLimit(.minutes(1)))
+@Suite("Expensive pages", .timeLimit(.minutes(1)), .cleansUp)
 struct PageAttackTests {
   /// Pages that count how often they are rendered, and can be made to wait.
   private struct Pages: PageSource {
@@ -34,7 +35,7 @@ struct PageAttackTests {
   ) async throws -> DatabaseServer {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.pages = pages
-    return try await DatabaseServer.start(options, logger: logger)
+    return try await DatabaseServer.start(options, logger: logger).endingWithTest()
   }
 
   @Test("A page is rendered once for the same data, whoever requests it")
@@ -53,7 +54,6 @@ struct PageAttackTests {
     _ = try await http.request("PUT", "/a.json", "2")
     #expect(try await http.request("GET", "/page").body != first.body)
     #expect(pages.rendered.withLockedValue { $0.count } == 2)
-    await server.stop()
   }
 
   @Test("Pages of readers who have left are not rendered")
@@ -78,7 +78,6 @@ struct PageAttackTests {
     #expect(try await slow.answer().status == 200)
     #expect(try await http.request("GET", "/page-last").status == 200)
     #expect(pages.rendered.withLockedValue { $0 } == ["page-slow", "page-last"])
-    await server.stop()
   }
 
   @Test(

@@ -84,12 +84,12 @@ private final class Nginx {
   }
 }
 
-@Suite("A server behind nginx", .enabled(if: Nginx.isInstalled), .timeLimit(.minutes(1)))
+@Suite("A server behind nginx", .enabled(if: Nginx.isInstalled), .timeLimit(.minutes(1)), .cleansUp)
 struct ProxyTests {
   private func start(advertising host: String? = nil) async throws -> DatabaseServer {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.advertisedHost = host
-    return try await .start(options)
+    return try await .start(options).endingWithTest()
   }
 
   @Test("The greeting names the host the client used, or the advertised one")
@@ -113,7 +113,6 @@ struct ProxyTests {
     let http = try await proxy.connect { try await HTTPProbe($0) }
     let text = "\"\(String(repeating: "a", count: 3_000_000))\""
     #expect(try await http.request("PUT", "/a.json?print=silent", text).status == 204)
-    await server.stop()
   }
 
   @Test(
@@ -131,6 +130,5 @@ struct ProxyTests {
     let http = try await HTTPProbe(server.address)
     #expect(try await http.request("PUT", "/a.json", "7").status == 200)
     #expect(try await stream.chunk().contains(#""data":7"#))
-    await server.stop()
   }
 }

@@ -1,12 +1,13 @@
 import RealtimeCore
 import RealtimeTransport
+import TestSupport
 import Testing
 import TransportTestSupport
 
 @testable import RealtimeServer
 
 /// What one request, stream or user may cost over REST.
-@Suite("REST limits", .timeLimit(.minutes(2)))
+@Suite("REST limits", .timeLimit(.minutes(2)), .cleansUp)
 struct RESTLimitTests {
   private func stream(_ server: DatabaseServer, _ user: String) async throws -> HTTPProbe {
     let stream = try await HTTPProbe(server.address)
@@ -37,7 +38,6 @@ struct RESTLimitTests {
     await open.close()
     while try await http.request("GET", "/a.json?auth=ann").status == 429 {}
     #expect(try await http.request("GET", "/a.json?auth=ann").status == 200)
-    await server.stop()
   }
 
   @Test("A user's request counts while it is in progress")
@@ -52,7 +52,6 @@ struct RESTLimitTests {
     store.open()
     #expect(try await slow.answer().status == 200)
     #expect(try await http.request("GET", "/b.json?auth=ann").status == 200)
-    await server.stop()
   }
 
   // MARK: Sizes
@@ -87,7 +86,6 @@ struct RESTLimitTests {
     #expect(try await http.request("DELETE", "/at.json?writeSizeLimit=tiny").status == 200)
     #expect(try await http.request("DELETE", "/beyond.json?writeSizeLimit=small").status == 200)
     #expect(try await http.request("GET", "/.json").body == "null")
-    await server.stop()
   }
 
   @Test("The write size limit counts the bytes sent")
@@ -100,7 +98,6 @@ struct RESTLimitTests {
     #expect(try await http.request("PUT", tiny, text + " ").status == 400)
     #expect(try await http.request("POST", tiny, text + " ").status == 400)
     #expect(try await http.request("PUT", "/a.json?print=silent", text + " ").status == 204)
-    await server.stop()
   }
 
   @Test("Each write size stands for the documented time")

@@ -4,14 +4,13 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A server that receives hostile HTTP", .timeLimit(.minutes(1)))
+@Suite("A server that receives hostile HTTP", .timeLimit(.minutes(1)), .cleansUp)
 struct RESTRobustnessTests {
   private static let start = "PUT /a.json HTTP/1.1\r\nHost: localhost\r\n"
 
   private func expectAnswers(_ server: DatabaseServer) async throws {
     let http = try await HTTPProbe(server.address)
     #expect(try await http.request("PUT", "/alive.json", "1").body == "1")
-    await server.stop()
   }
 
   @Test(

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("REST under rules", .timeLimit(.minutes(1)))
+@Suite("REST under rules", .timeLimit(.minutes(1)), .cleansUp)
 struct RESTRulesTests {
   private static let rules = """
     {"rules":{"users":{"$uid":{".read":"auth.uid === $uid",".write":"auth.uid === $uid"}}}}
@@ -28,7 +28,7 @@ struct RESTRulesTests {
       options,
       store: MemoryTreeStore(StoredTree(root: root, rules: rules)),
       clock: clock
-    )
+    ).endingWithTest()
   }
 
   @Test("treats processes on its private socket as administrators")
@@ -45,7 +45,6 @@ struct RESTRulesTests {
     #expect(try await http.request("GET", "/users/bob/age.json?\(override)").status == 401)
     let network = try await HTTPProbe(server.address)
     #expect(try await network.request("GET", Self.settings).status == 401)
-    await server.stop()
   }
 
   @Test("acknowledges new rules only once they are stored")
@@ -64,6 +63,5 @@ struct RESTRulesTests {
     store.open()
     #expect(try await writer.answer().body == #"{"status":"ok"}"#)
     #expect(try await reader.request("GET", Self.settings, lines: [Self.root]).body == rules)
-    await server.stop()
   }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("REST", .timeLimit(.minutes(1)))
+@Suite("REST", .timeLimit(.minutes(1)), .cleansUp)
 struct RESTTests {
   @Test("generates ascending names for posted data")
   func post() async throws {
@@ -22,14 +22,13 @@ struct RESTTests {
     #expect(names.allSatisfy { PushID.time(of: $0) == 1_700_000_000_000 })
     let all = try JSONParser.parse(try await http.request("GET", "/posts.json").body)
     #expect(all.members?.map(\.value) == (0..<20).map { .integer($0) })
-    await server.stop()
   }
 
   @Test("shows tools at its socket the settings and names, whatever the host, and refuses changes")
   func tools() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
-    let server = try await DatabaseServer.startForTest(.init(socketPath: path))
+    _ = try await DatabaseServer.startForTest(.init(socketPath: path))
     let http = try await HTTPProbe(.unix(path: path))
     let limit = "/.settings/defaultWriteSizeLimit.json"
     #expect(try await http.request("GET", limit).body == #""unlimited""#)
@@ -42,7 +41,6 @@ struct RESTTests {
     http.send("PUT /a.json HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n7")
     #expect(try await http.answer().body == "7")
     #expect(try await http.request("GET", "/a.json").body == "7")
-    await server.stop()
   }
 
   @Test("answers every request of a client that has ended its side, in full")
@@ -77,7 +75,6 @@ struct RESTTests {
       let http = try await HTTPProbe(address)
       #expect(try await http.request("GET", "/\(number)/list.json?shallow=true").body != "null")
     }
-    await server.stop()
   }
 
   @Test("answers a write only once it is stored")
@@ -95,7 +92,6 @@ struct RESTTests {
     #expect(try await writer.answer().body == "1")
     #expect(store.load().root[Path(wire: "a")] == .integer(1))
     #expect(try await reader.request("GET", "/a.json").body == "1")
-    await server.stop()
   }
 
   @Test("fails a read that exceeds its time limit, wherever the time is spent")
@@ -109,7 +105,6 @@ struct RESTTests {
     #expect(late.status == 400)
     #expect(late.body.contains("longer than timeout allows"))
     #expect(try await http.request("GET", "/a.json?timeout=15min").status == 200)
-    await server.stop()
   }
 
   @Test("answers requests in progress when the server stops, then closes the connection")
@@ -166,6 +161,5 @@ struct RESTTests {
     }
     let http = try await HTTPProbe(server.address)
     #expect(try await http.request("GET", "/n.json").body == "50")
-    await server.stop()
   }
 }

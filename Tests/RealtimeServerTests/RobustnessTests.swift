@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A server that receives garbage", .timeLimit(.minutes(1)))
+@Suite("A server that receives garbage", .timeLimit(.minutes(1)), .cleansUp)
 struct RobustnessTests {
   private static let messages = [
     #"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/a","q":{"l":2,"vf":"r","i":"x"},"t":1,"h":""}}}"#,
@@ -45,7 +45,6 @@ struct RobustnessTests {
       _ = try await client.closed()
     }
     try await expectAnswers(server)
-    await server.stop()
   }
 
   @Test("keeps running when frames are random bytes", arguments: [4, 5] as [UInt64])
@@ -57,6 +56,5 @@ struct RobustnessTests {
       try await RawPeer.send(server.address, RawPeer.upgradeRequest(), then: bytes)
     }
     try await expectAnswers(server)
-    await server.stop()
   }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A client that stops reading", .timeLimit(.minutes(1)))
+@Suite("A client that stops reading", .timeLimit(.minutes(1)), .cleansUp)
 struct SlowConsumerTests {
   private static let filler = String(repeating: "x", count: 4_000)
 
@@ -23,7 +23,7 @@ struct SlowConsumerTests {
     options.limits.outputCoalesceBytes = coalesce
     options.limits.outputBytes = bytes
     options.limits.outputSeconds = seconds
-    return try await .start(options)
+    return try await .start(options).endingWithTest()
   }
 
   /// Writes about 4 KB below /a for each number, and reads the responses.
@@ -78,7 +78,6 @@ struct SlowConsumerTests {
     let now = try Node(json: try JSONParser.parse(try await http.request("GET", "/a.json").body))
     #expect(view == now)
     #expect(window[Path(wire: "own")] == .leaf(.string("mine")))
-    await server.stop()
   }
 
   @Test("gets only the newest data over an event stream too")
@@ -110,7 +109,6 @@ struct SlowConsumerTests {
       view = json["data"] ?? .null
     }
     #expect(count < 1_000)
-    await server.stop()
   }
 
   /// A client that listens to /a and has stopped reading.
@@ -135,7 +133,6 @@ struct SlowConsumerTests {
     let http = try await HTTPProbe(.unix(path: directory.file("s")))
     let metrics = try await http.request("GET", "/.info/metrics.json").body
     #expect(metrics.contains(#""droppedConnections":1"#))
-    await server.stop()
   }
 
   @Test("is disconnected when it reads nothing for too long")
@@ -150,6 +147,5 @@ struct SlowConsumerTests {
     } while try await !http.request("GET", "/.info/metrics.json").body
       .contains(#""droppedConnections":1"#)
     try await write(501...502, over: writer)
-    await server.stop()
   }
 }

@@ -6,16 +6,16 @@ import TransportTestSupport
 
 @testable import RealtimeServer
 
-@Suite("A store that cannot write", .timeLimit(.minutes(2)))
+@Suite("A store that cannot write", .timeLimit(.minutes(2)), .cleansUp)
 struct StoreFailureTests {
   private func start(
     _ directory: TemporaryDirectory,
     _ store: GateStore
-  ) async throws -> (DatabaseServer, HTTPProbe) {
+  ) async throws -> HTTPProbe {
     let socket = directory.file("s")
     let options = DatabaseServer.Options(socketPath: socket, port: 0, rules: .open)
-    let server = try await DatabaseServer.startForTest(options, store: store)
-    return (server, try await HTTPProbe(.unix(path: socket)))
+    _ = try await DatabaseServer.startForTest(options, store: store)
+    return try await HTTPProbe(.unix(path: socket))
   }
 
   /// The store failure that administrators see.
@@ -28,7 +28,7 @@ struct StoreFailureTests {
   func status() async throws {
     let directory = try TemporaryDirectory()
     let store = GateStore()
-    let (server, http) = try await start(directory, store)
+    let http = try await start(directory, store)
     #expect(try await storeFailure(http) == .null)
     let kinds: [(kind: StoreError.Kind, status: Int, reason: String)] = [
       (.full, 507, "the disk is full"), (.busy, 503, "the data cannot be written right now"),
@@ -51,6 +51,5 @@ struct StoreFailureTests {
     #expect(try await http.request("PUT", "/a.json", "1").status == 200)
     #expect(try await storeFailure(http) == .null)
     #expect(try await http.request("PUT", "/a.json", "2").body == "2")
-    await server.stop()
   }
 }

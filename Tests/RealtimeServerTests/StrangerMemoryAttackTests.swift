@@ -8,7 +8,7 @@ import TransportTestSupport
 @testable import RealtimeServer
 
 /// The server memory taken by clients that send without finishing, or request without reading.
-@Suite("Memory used by unauthenticated clients", .timeLimit(.minutes(3)), .serialized)
+@Suite("Memory used by unauthenticated clients", .timeLimit(.minutes(3)), .serialized, .cleansUp)
 struct StrangerMemoryAttackTests {
   private static let mebibyte = 1_024 * 1_024
   /// Only signed-in users may write; everybody may read.
@@ -52,7 +52,6 @@ struct StrangerMemoryAttackTests {
     #expect(try await http.request("PUT", "/x.json", "\"\(piece)\"").status == 401)
     let long = "\"\(String(repeating: "x", count: 1_000_000))\""
     #expect(try await http.request("PUT", "/x.json?print=silent&auth=ann", long).status == 204)
-    await server.stop()
   }
 
   @Test("is limited for unfinished bodies under open rules, and others get through")
@@ -81,7 +80,6 @@ struct StrangerMemoryAttackTests {
     // The server may notice the last disconnection after it has answered; the test's time limit
     // ends the wait.
     repeat {} while try await bytes(server).input > 0
-    await server.stop()
   }
 
   @Test("is reclaimed from a client that stalls mid-body while others wait")
@@ -94,7 +92,6 @@ struct StrangerMemoryAttackTests {
     waiting.send(head(500_002) + "\"" + String(repeating: "x", count: 500_000) + "\"")
     #expect(try await stopped.answer().status == 408)
     #expect(try await waiting.answer().status == 204)
-    await server.stop()
   }
 
   // MARK: Messages
@@ -119,7 +116,6 @@ struct StrangerMemoryAttackTests {
     begin(9)
     stranger.send(#""}}}"#)
     #expect(try await stranger.next().contains(#""r":9,"b":{"s":"ok""#))
-    await server.stop()
   }
 
   @Test("is limited for unfinished messages under open rules, and others get through")
@@ -139,14 +135,13 @@ struct StrangerMemoryAttackTests {
     try await client.ask(1, "p", #"{"p":"/a","d":1}"#)
     #expect(try await bytes(server).input <= 4 * Self.mebibyte)
     #expect(ResidentMemory.mebibytes() - before < 350)
-    await server.stop()
   }
 
   @Test("is not limited over the local socket")
   func localMessages() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
-    let server = try await DatabaseServer.start(limiting: [:], rules: .locked, socketPath: path)
+    _ = try await DatabaseServer.start(limiting: [:], rules: .locked, socketPath: path)
     let http = try await HTTPProbe(.unix(path: path))
     let long = "\"\(String(repeating: "y", count: 9_000_000))\""
     #expect(try await http.request("PUT", "/b.json?print=silent", long).status == 204)
@@ -157,7 +152,6 @@ struct StrangerMemoryAttackTests {
     for _ in 0..<139 { socket.send(String(repeating: "x", count: 65_536)) }
     socket.send(#""}}}"#)
     #expect(try await socket.next().contains(#""r":1,"b":{"s":"ok""#))
-    await server.stop()
   }
 
   // MARK: Readers
@@ -204,7 +198,6 @@ struct StrangerMemoryAttackTests {
     withExtendedLifetime(strangers) {}
     // A client that reads receives everything.
     #expect(try await http.request("GET", "/big.json").body.utf8.count > 6 * Self.mebibyte)
-    await server.stop()
   }
 
   /// Requests 6 MB several times, and stops reading.

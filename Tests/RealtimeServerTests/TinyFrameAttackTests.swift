@@ -1,8 +1,9 @@
 import RealtimeServer
+import TestSupport
 import Testing
 
 /// Clients that send much of what costs them nothing, over several connections.
-@Suite("Tiny frames and requests", .timeLimit(.minutes(1)))
+@Suite("Tiny frames and requests", .timeLimit(.minutes(1)), .cleansUp)
 struct TinyFrameAttackTests {
   @Test(
     "Pings and keep-alives are read at the pace of their network",
@@ -24,7 +25,6 @@ struct TinyFrameAttackTests {
     }
     // 56 of each count, and of these 336 the first 256 may come at once.
     #expect(.now - start >= .milliseconds(700))
-    await server.stop()
   }
 
   @Test("Requests sent without waiting are answered at the pace of their network")
@@ -41,6 +41,5 @@ struct TinyFrameAttackTests {
     // All but the last of each read count, with 3 ms beyond the first 128. That is a second if each
     // connection is read at once; a busy machine reads it in more pieces.
     #expect(.now - start >= .milliseconds(500))
-    await server.stop()
   }
 }

@@ -1,12 +1,13 @@
 import Logging
 import NIOConcurrencyHelpers
 import RealtimeCore
+import TestSupport
 import Testing
 import TransportTestSupport
 
 @testable import RealtimeServer
 
-@Suite("Accounts that cannot be stored")
+@Suite("Accounts that cannot be stored", .cleansUp)
 struct AccountStoreFailureTests {
   /// Accounts in memory, none of whose changes can be stored.
   private struct FailingStore: IdentityStore {
@@ -120,13 +121,12 @@ struct AccountStoreFailureTests {
 
   @Test("A server whose account store is full keeps running")
   func full() async throws {
-    let server = try await DatabaseServer.start(options(.full))
+    let server = try await DatabaseServer.start(options(.full)).endingWithTest()
     let http = try await HTTPProbe(server.address)
     for _ in 1...2 {
       http.send(Self.signUp)
       #expect(try await http.answer().status == 500)
     }
-    await server.stop()
   }
 
   @Test("The log says when accounts cannot be read or written and when they can be again")

@@ -1,9 +1,10 @@
 import NIOCore
 import RealtimeCore
 import RealtimeServer
+import TestSupport
 import Testing
 
-@Suite("Accounts in a cluster", .timeLimit(.minutes(1)))
+@Suite("Accounts in a cluster", .timeLimit(.minutes(1)), .cleansUp)
 struct ClusterAccountTests {
   private static let rules = DatabaseServer.Rules.source(
     #"{"rules":{".read":"auth != null",".write":"auth != null"}}"#
@@ -58,7 +59,6 @@ struct ClusterAccountTests {
     let gone = try await servers[1 - index].post("delete", ["idToken": .string(token)])
     #expect(gone.status == 200)
     #expect(try await status(after: 200, servers, token) == 401)
-    for server in servers { await server.server.stop() }
   }
 
   @Test("A key created on one server is accepted by the others")
@@ -81,6 +81,5 @@ struct ClusterAccountTests {
       // it.
       #expect(try await status(after: 401, servers, token) == 200)
     }
-    for server in servers { await server.server.stop() }
   }
 }

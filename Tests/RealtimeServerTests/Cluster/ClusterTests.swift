@@ -2,10 +2,11 @@ import NIOCore
 import RealtimeCore
 import RealtimeServer
 import RealtimeTransport
+import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A cluster with shared storage", .timeLimit(.minutes(2)))
+@Suite("A cluster with shared storage", .timeLimit(.minutes(2)), .cleansUp)
 struct ClusterTests {
   @Test("A follower redirects requests to the leader, with method, body and parameters preserved")
   func redirect() async throws {
@@ -33,7 +34,6 @@ struct ClusterTests {
     #expect(rules.lines["location"] == "http://\(leader.host)/.settings/rules.json?ns=hearth")
     #expect(try await cluster.ask(other, "GET", "/x.json?ns=absent").status == 404)
     #expect(try await cluster.ask(leader, "PUT", "/a/b.json", "1").status == 200)
-    await cluster.stop()
   }
 
   @Test("A follower tells a client the leader's address, and the leader greets it")
@@ -44,7 +44,6 @@ struct ClusterTests {
     #expect(try await stray.next() == #"{"t":"c","d":{"t":"r","d":"\#(leader.host)"}}"#)
     #expect(try await stray.closed().kind == .closedByPeer(code: 1_001))
     _ = try await cluster.client(at: leader)
-    await cluster.stop()
   }
 
   @Test("Databases are spread across the servers")
@@ -56,7 +55,6 @@ struct ClusterTests {
     for name in names { _ = try await cluster.leader(of: name) }
     let holders = cluster.storage.view().leases.map(\.holder)
     #expect(Set(holders).count == 3)
-    await cluster.stop()
   }
 
   @Test("A stopping leader hands over: nothing is lost, and onDisconnect writes apply once")
@@ -71,7 +69,6 @@ struct ClusterTests {
     #expect(messages == [#"{"t":"c","d":{"t":"r","d":"\#(next.host)"}}"#])
     #expect(try await cluster.ask(next, "GET", "/x.json").body == "1")
     #expect(try await cluster.ask(next, "GET", "/gone.json").body == "1")
-    await cluster.stop()
   }
 
   @Test("A leader hands over on request")
@@ -87,7 +84,6 @@ struct ClusterTests {
     #expect(try await cluster.leader().leader.host == next.host)
     #expect(try await cluster.ask(next, "GET", "/x.json").body == "1")
     #expect(try await cluster.ask(leader, "GET", "/x.json").status == 307)
-    await cluster.stop()
   }
 
   @Test("A leader cut off from the storage disconnects its clients, and another takes over")
@@ -104,7 +100,6 @@ struct ClusterTests {
     leader.store.mend()
     #expect(try await cluster.ask(leader, "GET", "/x.json").body == "2")
     #expect(try await cluster.ask(next, "GET", "/x.json").body == "2")
-    await cluster.stop()
   }
 
   @Test(
@@ -124,7 +119,6 @@ struct ClusterTests {
     #expect(try await cluster.ask(next, "PUT", "/n.json", "2").status == 200)
     leader.store.mend()
     #expect(try await cluster.ask(leader, "GET", "/.json").body == #"{"n":2}"#)
-    await cluster.stop()
   }
 
   @Test("Health probes need no key: always alive, ready only while the storage responds")
@@ -140,7 +134,6 @@ struct ClusterTests {
     #expect(try await cluster.ask(member, "GET", "/livez").status == 200)
     member.store.mend()
     while ready.status != 200 { ready = try await cluster.ask(member, "GET", "/readyz") }
-    await cluster.stop()
   }
 
   @Test("Clocks that are days apart affect neither leases, handovers nor links")
@@ -166,7 +159,6 @@ struct ClusterTests {
     #expect(try await cluster.ask(leader, "GET", "/x.json").body == "1")
     await next.server.stop()
     #expect(try await cluster.leader().leader.host != next.host)
-    await cluster.stop()
   }
 
   @Test("A write of unknown outcome costs only the lease")
@@ -183,7 +175,6 @@ struct ClusterTests {
     #expect(try await cluster.leader().leader.host == leader.host)
     #expect(cluster.storage.view().leases.first.map { $0.epoch > epoch } == true)
     #expect(try await cluster.ask(leader, "GET", "/x.json").body == "null")
-    await cluster.stop()
   }
 
   @Test("A leader that can store nothing, though it renews its lease, is replaced")
@@ -206,7 +197,6 @@ struct ClusterTests {
     #expect(try await cluster.ask(next, "GET", "/x.json").body == "1")
     #expect(try await cluster.ask(next, "PUT", "/x.json", "3").status == 200)
     #expect(try await cluster.ask(leader, "GET", "/x.json").body == "3")
-    await cluster.stop()
   }
 
   @Test("A server without storage does not claim to have handed over its lease")
@@ -224,7 +214,6 @@ struct ClusterTests {
     try await cluster.until("the end is logged") {
       leader.hasLogged("the storage is reached again")
     }
-    await cluster.stop()
   }
 
   @Test("The log says when a database cannot be opened and when it can be again")
@@ -238,7 +227,6 @@ struct ClusterTests {
     member.store.damage(false)
     while try await cluster.ask(member, "GET", "/.json?ns=broken").status != 200 {}
     #expect(member.hasLogged("a database can be opened again"))
-    await cluster.stop()
   }
 
   @Test("A damaged database is not opened again for each request")
@@ -257,7 +245,6 @@ struct ClusterTests {
     let last = try await cluster.ask(member, "GET", "/.json?ns=broken")
     #expect(last.body.contains("the stored data is damaged"), "\(last.body)")
     #expect(member.store.openings == before + 1)
-    await cluster.stop()
   }
 
   @Test("A leader frozen beyond its lease neither answers nor commits when it resumes")
@@ -281,6 +268,5 @@ struct ClusterTests {
     let (next, _) = try await cluster.leader()
     #expect(try await cluster.ask(next, "GET", "/x.json").body == "1")
     #expect(others.count == 1)
-    await cluster.stop()
   }
 }

@@ -1,13 +1,14 @@
 import NIOCore
 import RealtimeCore
 import RealtimeTransport
+import TestSupport
 import Testing
 import TransportTestSupport
 
 @testable import RealtimeServer
 
 /// That copies take part in everything that forwarding promises is tested by ``ForwardingTests``.
-@Suite("Following the leader", .timeLimit(.minutes(2)))
+@Suite("Following the leader", .timeLimit(.minutes(2)), .cleansUp)
 struct FollowingTests {
   /// A cluster in which one server follows the other.
   private func pair() async throws -> (
@@ -40,7 +41,6 @@ struct FollowingTests {
     let sessions = try await leader.serves { $0.sessions }
     for listener in clients { listener.close() }
     try await eventually { try await leader.serves { $0.sessions } == sessions - 8 }
-    await cluster.stop()
   }
 
   @Test("A client reads its own writes and everything acknowledged to others")
@@ -58,7 +58,6 @@ struct FollowingTests {
       #expect(try await cluster.ask(leader, "PUT", "/m.json", "\(number)").status == 200)
       #expect(try await cluster.ask(follower, "GET", "/m.json").body == "\(number)")
     }
-    await cluster.stop()
   }
 
   @Test("A client receives its own write before the acknowledgement")
@@ -71,7 +70,6 @@ struct FollowingTests {
       #expect(try await writer.next().contains(#""p":"n/\#(number)""#))
       #expect(try await writer.next().contains(#""r":\#(number),"b":{"s":"ok""#))
     }
-    await cluster.stop()
   }
 
   @Test("Responses from the leader do not overtake earlier reads of the copy")
@@ -92,7 +90,6 @@ struct FollowingTests {
       let answer = try await client.next()
       #expect(answer.contains(#""r":\#(number),"#), "\(answer)")
     }
-    await cluster.stop()
   }
 
   @Test("Forwarded clients move to the copy and receive each change once, in order")
@@ -141,7 +138,6 @@ struct FollowingTests {
       #expect(try await listener.hasNothing())
     }
     #expect(cluster.members.allSatisfy { !$0.hasLogged("has ended") }, "a link has broken")
-    await cluster.stop()
   }
 
   @Test("A user who signed in before the copy existed is notified once of the deletion")
@@ -164,7 +160,6 @@ struct FollowingTests {
     let answer = try await client.next()
     #expect(answer.contains(#""r":2"#), "\(answer)")
     second.close()
-    await cluster.stop()
   }
 
   @Test("A deleted account's listens end on every server, and nothing is sent afterwards")
@@ -203,7 +198,6 @@ struct FollowingTests {
       client.send(#"{"t":"d","d":{"r":3,"a":"g","b":{"p":"/n","q":{}}}}"#)
       #expect(try await client.next().contains(#""r":3,"b":{"s":"permission_denied""#))
     }
-    await cluster.stop()
   }
 
   @Test("A client's open requests arrive at another server unchanged, and nothing else does")
@@ -245,7 +239,6 @@ struct FollowingTests {
     #expect(try await listener.next().contains(#""r":2,"b":{"s":"permission_denied""#))
     try await listener.ask(3, "g", #"{"p":"/open","q":{}}"#)
     #expect(try await cluster.ask(follower, "GET", "/old.json").status == 401)
-    await cluster.stop()
   }
 
   @Test("A client counts as authorized only after the rules have allowed it something")
@@ -259,7 +252,6 @@ struct FollowingTests {
     #expect(try await follower.serves { $0.strangers } == 1)
     try await client.ask(3, "p", #"{"p":"/n","d":1}"#)
     #expect(try await follower.serves { $0.strangers } == 0)
-    await cluster.stop()
   }
 
   @Test("A leader without a valid lease confirms nothing, so that no stale data is read")
@@ -271,7 +263,6 @@ struct FollowingTests {
     reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/old","q":{}}}}"#)
     #expect(try await cluster.ask(follower, "PUT", "/old.json", "\"after\"").status == 200)
     #expect(try await reader.next().contains(#""d":"after""#))
-    await cluster.stop()
   }
 
   @Test("An unreadable database is forwarded as before and not retried for every client")
@@ -288,7 +279,6 @@ struct FollowingTests {
     #expect(follower.hasLogged("the storage cannot be read"))
     // Once, or a few times more on a machine that takes a minute for this.
     #expect(follower.store.readings < 4)
-    await cluster.stop()
   }
 
   @Test("A missing or mismatched commit ends the copy instead of corrupting it")

@@ -1,12 +1,13 @@
 import NIOCore
 import RealtimeCore
 import RealtimeTransport
+import TestSupport
 import Testing
 import TransportTestSupport
 
 @testable import RealtimeServer
 
-@Suite("Forwarding to the leader", .timeLimit(.minutes(2)))
+@Suite("Forwarding to the leader", .timeLimit(.minutes(2)), .cleansUp)
 struct ForwardingTests {
   /// A cluster whose servers forward, or also answer from copies what clients read.
   private func cluster(_ count: Int = 2, withCopies: Bool) async throws -> TestCluster {
@@ -42,7 +43,6 @@ struct ForwardingTests {
     try await client.ask(2, "p", #"{"p":"/y","d":"from afar"}"#)
     #expect(try await cluster.ask(leader, "GET", "/y.json").body == "\"from afar\"")
     #expect(try await cluster.ask(other, "GET", "/y.json").body == "\"from afar\"")
-    await cluster.stop()
   }
 
   @Test(
@@ -85,7 +85,6 @@ struct ForwardingTests {
     }
     #expect(cluster.members.allSatisfy { !$0.hasLogged("has ended") }, "a link has broken")
     #expect(try await cluster.ask(leader, "GET", "/x.json?shallow=true").status == 200)
-    await cluster.stop()
   }
 
   @Test("A frame names the clients of the messages that follow it, or is invalid")
@@ -114,7 +113,6 @@ struct ForwardingTests {
     client.close()
     try await cluster.expect("/n.json", "1", at: leader)
     #expect(try await cluster.ask(other, "GET", "/n.json").body == "1")
-    await cluster.stop()
   }
 
   @Test("Requests of every kind are answered as by the leader", arguments: [false, true])
@@ -142,7 +140,6 @@ struct ForwardingTests {
     #expect(matched.status == 200)
     let late = try await cluster.ask(other, "PUT", "/a%20b.json", "8", lines: match)
     #expect(late.status == 412)
-    await cluster.stop()
   }
 
   @Test(
@@ -161,7 +158,6 @@ struct ForwardingTests {
     let answer = try await cluster.ask(other, "PUT", "/t.json", large)
     #expect(answer.status == 307)
     #expect(answer.lines["location"] == "http://\(leader.host)/t.json?ns=hearth")
-    await cluster.stop()
   }
 
   @Test(
@@ -185,7 +181,6 @@ struct ForwardingTests {
       rude.close()
     }
     try await neighbour.ask(9, "p", #"{"p":"/k","d":1}"#)
-    await cluster.stop()
   }
 
   @Test("A long-polling client is forwarded too", arguments: [false, true])
@@ -204,7 +199,6 @@ struct ForwardingTests {
     async let waiting = client.next()
     #expect(try await cluster.ask(leader, "PUT", "/x.json", "7").status == 200)
     #expect(try await waiting.contains(#""d":7"#))
-    await cluster.stop()
   }
 
   @Test("An event stream runs over the link until either end closes it", arguments: [false, true])
@@ -227,7 +221,6 @@ struct ForwardingTests {
     #expect(try await http.chunk().contains("\"data\":3}"))
     await other.server.stop()
     _ = try await http.rest()
-    await cluster.stop()
   }
 
   @Test(
@@ -252,7 +245,6 @@ struct ForwardingTests {
     var count = 0
     while try await !slow.next().contains(#""d":"23 x"#) { count += 1 }
     #expect(count < 23)
-    await cluster.stop()
   }
 
   @Test("A link is refused without a server's ticket or with a used one")
@@ -271,6 +263,5 @@ struct ForwardingTests {
       )
       #expect(answer.status == 401, "\(ticket)")
     }
-    await cluster.stop()
   }
 }

@@ -1,10 +1,11 @@
 import NIOCore
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import RealtimeServer
 
-@Suite("Redirect tickets", .timeLimit(.minutes(1)))
+@Suite("Redirect tickets", .timeLimit(.minutes(1)), .cleansUp)
 struct RedirectTicketTests {
   private static let key = String(repeating: "k", count: 32)
   private static let rules = DatabaseServer.Rules.source(
@@ -19,11 +20,6 @@ struct RedirectTicketTests {
     let other: IdentityServer
 
     var host: String { "127.0.0.1:\(leader.server.port ?? 0)" }
-
-    func stop() async {
-      await leader.server.stop()
-      await other.server.stop()
-    }
 
     /// The target to which the other server redirects a request, without the host.
     func target(
@@ -120,7 +116,6 @@ struct RedirectTicketTests {
     #expect(try await pair.leader.request("GET", denied).status == 401)
     let rules = try await pair.target("GET", "/.settings/rules.json", token: Self.key)
     #expect(try await pair.leader.request("GET", rules).status == 200)
-    await pair.stop()
   }
 
   @Test("A token is verified before the redirect; one already in the URL stays there")
@@ -132,7 +127,6 @@ struct RedirectTicketTests {
     #expect(
       answer.lines["location"] == "http://\(pair.host)/x.json?access_token=\(Self.key)&ns=hearth"
     )
-    await pair.stop()
   }
 
   @Test("A ticket is valid only for its method, path, parameters and database")
@@ -152,7 +146,6 @@ struct RedirectTicketTests {
     )
     // None of these attempts has used it up.
     #expect(try await pair.leader.request("GET", target).status == 200)
-    await pair.stop()
   }
 
   @Test("A ticket that is forged, expired or for another server is refused")
@@ -177,7 +170,6 @@ struct RedirectTicketTests {
     #expect(try await pair.refusal("GET", early).contains("has expired"))
     let other = try pair.ticket("GET", target) { $0.server = "other" }
     #expect(try await pair.refusal("GET", other).contains("is for another server"))
-    await pair.stop()
   }
 
   @Test("A ticket is refused once its user is deleted")
@@ -188,7 +180,6 @@ struct RedirectTicketTests {
     let gone = try await pair.leader.post("delete", ["idToken": .string(user["idToken"])])
     #expect(gone.status == 200)
     #expect(try await pair.leader.request("GET", target).status == 401)
-    await pair.stop()
   }
 
   @Test("A server that no longer leads redirects again with a new ticket")
@@ -208,6 +199,5 @@ struct RedirectTicketTests {
     #expect(second != first)
     #expect(try await pair.other.request("GET", String(second)).status == 200)
     #expect(try await pair.refusal("GET", first).contains("has already been used"))
-    await pair.stop()
   }
 }

@@ -1,13 +1,14 @@
 import NIOCore
 import RealtimeCore
 import RealtimeTransport
+import TestSupport
 import Testing
 import TransportTestSupport
 
 @testable import RealtimeServer
 
 /// What clients of a server notice when the leader of their database changes.
-@Suite("Resuming sessions", .timeLimit(.minutes(2)))
+@Suite("Resuming sessions", .timeLimit(.minutes(2)), .cleansUp)
 struct ResumptionTests {
   /// How the leader is lost.
   enum Loss: CaseIterable {
@@ -95,7 +96,6 @@ struct ResumptionTests {
     let push = try await client.next()
     #expect(push.contains(#""p":"m/k","d":4"#) && push.contains(#""t":7"#), "\(push)")
     #expect(try await client.hasNothing())
-    await cluster.stop()
   }
 
   @Test("Many clients continue at the next leader, each in order")
@@ -120,7 +120,6 @@ struct ResumptionTests {
         #expect(try await client.next().contains(#""r":\#(value),"b":{"s":"ok""#))
       }
     }
-    await scene.cluster.stop()
   }
 
   @Test("A server forgets the data of a database that it no longer leads")
@@ -140,7 +139,6 @@ struct ResumptionTests {
     try await eventually {
       try await core.eventLoop.submit { memory.value.database == nil }.get()
     }
-    await scene.cluster.stop()
   }
 
   @Test("Requests in flight are processed by the next leader, in order", arguments: [false, true])
@@ -160,7 +158,6 @@ struct ResumptionTests {
       #expect(answer.contains(#""r":\#(2 * number + 1),"b":{"s":"ok","d":\#(number)"#), "\(answer)")
     }
     #expect(try await client.hasNothing())
-    await scene.cluster.stop()
   }
 
   @Test(
@@ -185,7 +182,6 @@ struct ResumptionTests {
     // Its own server ends it.
     await scene.other.server.stop()
     #expect(try await !http.rest().contains("event: put"))
-    await cluster.stop()
   }
 
   @Test("A read whose answer was lost is answered by the next leader", arguments: ["GET", "HEAD"])
@@ -196,7 +192,6 @@ struct ResumptionTests {
     async let answer = scene.cluster.ask(scene.other, method, "/n.json")
     await scene.leader.server.stop()
     #expect(try await answer.status == 200)
-    await scene.cluster.stop()
   }
 
   @Test("The next leader or follower reads only what its copy lacks", arguments: Loss.allCases)
@@ -218,7 +213,6 @@ struct ResumptionTests {
     for member in remaining {
       #expect(try await cluster.ask(member, "GET", "/n.json").body == "6")
     }
-    await cluster.stop()
   }
 
   @Test("A user stays signed in, or is notified if not", arguments: [false, true])
@@ -241,7 +235,6 @@ struct ResumptionTests {
     next = try await cluster.leader().leader
     #expect(try await next.serves { $0.signedIn } == 0)
     #expect(try await client.hasNothing())
-    await cluster.stop()
   }
 
   @Test(
@@ -261,7 +254,6 @@ struct ResumptionTests {
     next = try await cluster.leader().leader
     client.close()
     try await cluster.expect("/.json", #"{"m":true,"n":1}"#, at: next)
-    await cluster.stop()
   }
 
   @Test("onDisconnect writes are applied even if the client leaves while there is no leader")
@@ -277,7 +269,6 @@ struct ResumptionTests {
     client.close()
     let next = try await scene.lose(by: .cut)
     try await scene.cluster.expect("/gone.json", "true", at: next)
-    await scene.cluster.stop()
   }
 
   @Test("When a client reconnects elsewhere, its onDisconnect writes are applied first")
@@ -292,7 +283,6 @@ struct ResumptionTests {
     try await client.ask(1, "p", #"{"p":"/here","d":true}"#)
     try await Task.sleep(for: .seconds(3))
     #expect(try await cluster.ask(scene.leader, "GET", "/here.json").body == "true")
-    await cluster.stop()
   }
 
   @Test("After a client reconnects elsewhere, its old session is ignored")
@@ -308,7 +298,6 @@ struct ResumptionTests {
     next.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/n","d":"old"}}}"#)
     #expect(try await next.ended().contains("a newer connection took its place"))
     #expect(try await scene.cluster.ask(scene.leader, "GET", "/n.json").body == #""new""#)
-    await scene.cluster.stop()
   }
 
   @Test("When the link to a running server is lost, its clients' onDisconnect writes wait")
@@ -338,7 +327,6 @@ struct ResumptionTests {
     #expect(try await link.ended().contains("\(CloseCode.tryAgainLater)"))
     #expect(try await cluster.ask(scene.leader, "GET", "/n.json").body == "null")
     link.close()
-    await cluster.stop()
   }
 
   @Test("When a client's server has died, its onDisconnect writes are applied within seconds")
@@ -352,7 +340,6 @@ struct ResumptionTests {
     #expect(try await scene.cluster.ask(scene.leader, "GET", "/gone.json").body == "null")
     link.close()
     try await scene.cluster.expect("/gone.json", "true", at: scene.leader)
-    await scene.cluster.stop()
   }
 
   @Test("A client that leaves while waiting is forgotten together with its requests")
@@ -367,7 +354,6 @@ struct ResumptionTests {
     let next = try await scene.lose(by: .cut)
     #expect(try await next.serves { $0.sessions } == 0)
     _ = try await scene.cluster.client(at: scene.other)
-    await scene.cluster.stop()
   }
 
   @Test("A stopping server disconnects its clients, whether served or waiting")
@@ -376,7 +362,6 @@ struct ResumptionTests {
     scene.leader.store.cut()
     await scene.other.server.stop()
     _ = try await scene.client.closed()
-    await scene.cluster.stop()
   }
 }
 
@@ -458,7 +443,7 @@ private final class FirstServer: MessageProbe, Sendable {
 }
 
 /// What the next leader is told, request by request.
-@Suite("Conversations of clients")
+@Suite("Conversations of clients", .cleansUp)
 struct ConversationTests {
   private func say(_ text: String, in conversation: inout Conversation) {
     let isRequest = conversation.said(Array(text.utf8))

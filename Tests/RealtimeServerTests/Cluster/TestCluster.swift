@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import RealtimeCore
 import RealtimeTransport
+import TestSupport
 import Testing
 import TransportTestSupport
 
@@ -91,6 +92,7 @@ final class TestCluster: Sendable {
     self.redirects = redirects
     self.followClients = followClients
     storage = MemoryClusterStore { LeapingClock.real }
+    afterTest { for member in self.members { await member.server.stop() } }
     for name in databases { _ = storage.create(name) }
     for _ in 0..<count { try await add() }
     // Later responses to each server's announcements include all the others.
@@ -139,10 +141,6 @@ final class TestCluster: Sendable {
     let member = Member(server: server, store: store, clock: clock, log: log)
     all.withLockedValue { $0.append(member) }
     return member
-  }
-
-  func stop() async {
-    for member in members { await member.server.stop() }
   }
 
   /// Sends a request over a new connection.

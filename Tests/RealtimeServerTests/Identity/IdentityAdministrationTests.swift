@@ -6,7 +6,7 @@ import TransportTestSupport
 
 @testable import RealtimeServer
 
-@Suite("Account administration", .timeLimit(.minutes(2)))
+@Suite("Account administration", .timeLimit(.minutes(2)), .cleansUp)
 struct IdentityAdministrationTests {
   private static let key = "an-administrators-key-of-40-characters!!"
   private static let accounts = "/v1/projects/hearth/accounts"
@@ -36,7 +36,6 @@ struct IdentityAdministrationTests {
     #expect(
       try await server.request("DELETE", "/emulator/v1/projects/hearth/accounts").status == 404
     )
-    await server.server.stop()
   }
 
   @Test("The socket needs no key to administer accounts")
@@ -52,7 +51,6 @@ struct IdentityAdministrationTests {
     )
     #expect(found.status == 200)
     #expect(found.body.contains(IdentityServer.ada.email))
-    await server.server.stop()
   }
 
   @Test("A server with a short administrator key refuses to start")

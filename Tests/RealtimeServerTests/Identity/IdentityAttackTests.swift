@@ -1,9 +1,10 @@
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import RealtimeServer
 
-@Suite("Attacks on a server's accounts", .timeLimit(.minutes(3)))
+@Suite("Attacks on a server's accounts", .timeLimit(.minutes(3)), .cleansUp)
 struct IdentityAttackTests {
   /// A token derived from a valid one, and the expected reason for its refusal.
   struct Forgery: Sendable, CustomTestStringConvertible {
@@ -142,7 +143,6 @@ struct IdentityAttackTests {
     }
     let lookup = try await server.post("lookup", ["idToken": .string(forged)])
     #expect(["INVALID_ID_TOKEN", "TOKEN_EXPIRED", "INVALID_ARGUMENT"].contains(lookup.code))
-    await server.server.stop()
   }
 
   @Test("A token from another server is refused, even for a database of the same name")
@@ -152,8 +152,6 @@ struct IdentityAttackTests {
     let token = try await second.signUp()["idToken"]
     #expect(try await second.accepts(token))
     #expect(try await !first.accepts(token))
-    await first.server.stop()
-    await second.server.stop()
   }
 
   @Test("A custom token for another key, server, database or time is refused")
@@ -194,7 +192,6 @@ struct IdentityAttackTests {
     #expect(
       try await server.post("signInWithCustomToken", ["token": .string(good)]).status == 200
     )
-    await server.server.stop()
   }
 
   @Test("A custom token creates an account, and its claims stay with the session")
@@ -213,6 +210,5 @@ struct IdentityAttackTests {
     let claims = try #require(WebToken(refreshed["id_token"])).claims
     #expect(claims["level"]?.integer == 3)
     #expect(claims["firebase"]?["sign_in_provider"]?.string == "custom")
-    await server.server.stop()
   }
 }

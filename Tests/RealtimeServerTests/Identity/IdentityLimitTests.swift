@@ -7,7 +7,7 @@ import Testing
 
 @testable import RealtimeServer
 
-@Suite("Limits of the identity endpoints", .timeLimit(.minutes(3)))
+@Suite("Limits of the identity endpoints", .timeLimit(.minutes(3)), .cleansUp)
 struct IdentityLimitTests {
   @Test("A sign-in that finds the password queue full gets a 503")
   func queue() async throws {
@@ -24,7 +24,6 @@ struct IdentityLimitTests {
     }
     #expect(statuses.contains(503))
     #expect(statuses.contains(400))
-    await server.server.stop()
   }
 
   @Test("An unknown email address costs as much work as a wrong password")
@@ -48,7 +47,6 @@ struct IdentityLimitTests {
       if round >= 5, max(known, unknown) < min(known, unknown) * 2 { break }
     }
     #expect(max(known, unknown) < min(known, unknown) * 2, "\(known) and \(unknown)")
-    await server.server.stop()
   }
 
   @Test("Passwords, tokens, codes and addresses never appear in the log")

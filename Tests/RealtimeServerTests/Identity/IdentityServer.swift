@@ -37,7 +37,7 @@ struct IdentityServer: Sendable {
       stores: stores,
       logger: logger,
       clock: { time.withLockedValue { $0 } }
-    )
+    ).endingWithTest()
     return IdentityServer(server: server, time: time)
   }
 

@@ -1,8 +1,9 @@
 import RealtimeServer
+import TestSupport
 import Testing
 
 /// An attacker who does not know a password, and its owner.
-@Suite("Guessing passwords", .timeLimit(.minutes(1)))
+@Suite("Guessing passwords", .timeLimit(.minutes(1)), .cleansUp)
 struct PasswordAttackTests {
   private let wrong = "INVALID_LOGIN_CREDENTIALS"
 
@@ -23,7 +24,6 @@ struct PasswordAttackTests {
     // The right password ends the waiting.
     #expect(try await server.signIn(IdentityServer.ada.email, "wrong password").code == wrong)
     #expect(try await server.signIn().status == 200)
-    await server.server.stop()
   }
 
   @Test("in parallel neither locks the owner out nor reveals whether an account exists")
@@ -44,6 +44,5 @@ struct PasswordAttackTests {
       #expect(codes.allSatisfy { $0 == wrong }, "\(codes)")
     }
     #expect(try await server.signIn().status == 200)
-    await server.server.stop()
   }
 }

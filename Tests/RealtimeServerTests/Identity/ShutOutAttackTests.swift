@@ -6,7 +6,7 @@ import TransportTestSupport
 @testable import RealtimeServer
 
 /// What users leave behind when they are shut out.
-@Suite("onDisconnect writes of a revoked user", .timeLimit(.minutes(1)))
+@Suite("onDisconnect writes of a revoked user", .timeLimit(.minutes(1)), .cleansUp)
 struct ShutOutAttackTests {
   private static let key = "an-administrators-key-of-40-characters!!"
 
