@@ -1,4 +1,5 @@
 import RealtimeCore
+import Testing
 
 @testable import HearthLab
 
@@ -43,5 +44,26 @@ enum Sound {
     run.finish("ann")
     run.finish("bob")
     return try run.check()
+  }
+
+  /// Expects exactly these promises to be broken when the history is changed.
+  static func expect(
+    _ promises: Set<Promise>,
+    _ strategy: HistoryHeader.Strategy = .increment,
+    sourceLocation: SourceLocation = #_sourceLocation,
+    _ change: (inout Scenario) -> Void
+  ) throws {
+    try finished(strategy, change).expect(promises, sourceLocation: sourceLocation)
+  }
+}
+
+extension CheckReport {
+  /// Expects exactly these promises to be broken.
+  func expect(_ promises: Set<Promise>, sourceLocation: SourceLocation = #_sourceLocation) {
+    #expect(
+      violated == promises,
+      "\(lines.flatMap(\.violations))",
+      sourceLocation: sourceLocation
+    )
   }
 }
