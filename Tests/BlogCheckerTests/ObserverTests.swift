@@ -12,6 +12,10 @@ import Testing
 
 @Suite("Observers")
 struct ObserverTests {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
   private func batch(_ revisions: ClosedRange<Int64>) -> CommitBatch {
     CommitBatch(
       commits: revisions.map { revision in
@@ -34,7 +38,6 @@ struct ObserverTests {
 
   @Test("A log observer sees every commit with its revision while the store writes")
   func log() throws {
-    let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.path, now: 0)
     try store.commit(batch(1...3))
     let observer = try LogObserver(SQLiteDatabase(at: directory.path))
@@ -64,7 +67,6 @@ struct ObserverTests {
 
   @Test("A log observer sees every commit or records a gap while the log is folded")
   func following() throws {
-    let directory = try TemporaryDirectory()
     var options = StoreOptions()
     options.foldBatches = 50
     let store = try SQLiteTreeStore(directory: directory.path, now: 0, options: options)
@@ -94,7 +96,6 @@ struct ObserverTests {
 
   @Test("A started log observer polls the log on its own")
   func byItself() async throws {
-    let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.path, now: 0)
     let observer = try LogObserver(SQLiteDatabase(at: directory.path))
     observer.start(every: .milliseconds(5))
@@ -106,7 +107,6 @@ struct ObserverTests {
 
   @Test("A log observer records commits folded before its first look as a gap")
   func folded() throws {
-    let directory = try TemporaryDirectory()
     var options = StoreOptions()
     options.foldBatches = 10
     let store = try SQLiteTreeStore(directory: directory.path, now: 0, options: options)
@@ -122,7 +122,6 @@ struct ObserverTests {
 
   @Test("The store folds only commits that the observer has marked as read")
   func marked() throws {
-    let directory = try TemporaryDirectory()
     let files = try TemporaryDirectory()
     let mark = LogMark(path: files.path + "/mark")
     var options = StoreOptions()
@@ -155,7 +154,6 @@ struct ObserverTests {
 
   @Test("A log observer fails where there is no store")
   func nothing() throws {
-    let directory = try TemporaryDirectory()
     #expect(throws: StoreError.self) { try LogObserver(SQLiteDatabase(at: directory.path)) }
   }
 
@@ -204,7 +202,6 @@ struct ObserverTests {
 
   @Test("A stream observer sees every commit in order and a multi-path update as one")
   func stream() async throws {
-    let directory = try TemporaryDirectory()
     let socket = directory.file("s")
     let server = try await DatabaseServer.start(DatabaseServer.Options(socketPath: socket))
     let target = ConnectionTarget(unixSocket: socket, namespace: "hearth")
@@ -228,7 +225,6 @@ struct ObserverTests {
 
   @Test("A stream observer records the outage as a gap, followed by the crash")
   func restart() async throws {
-    let directory = try TemporaryDirectory()
     let socket = directory.file("s")
     let first = try await DatabaseServer.start(DatabaseServer.Options(socketPath: socket))
     let target = ConnectionTarget(unixSocket: socket, namespace: "hearth")

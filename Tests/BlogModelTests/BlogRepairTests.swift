@@ -5,6 +5,10 @@ import Testing
 
 @Suite("Blog repair")
 struct BlogRepairTests {
+  private let server: BlogServer
+
+  init() async throws { server = try await BlogServer() }
+
   private static let post: [String: any Sendable] = [
     "uid": "u", "author": "u", "title": "t", "body": "b", "starCount": 1, "stars": ["x": true],
   ]
@@ -135,7 +139,6 @@ struct BlogRepairTests {
 
   @Test("fixes every fault that has one correct fix and leaves no faults", arguments: damages)
   func repairs(_ damage: Damage) async throws {
-    let server = try await BlogServer()
     let database = try server.database()
     try await self.damage(database, damage.values)
     let before = try await check(database)
@@ -154,7 +157,6 @@ struct BlogRepairTests {
 
   @Test("reports the content that it removes")
   func removed() async throws {
-    let server = try await BlogServer()
     let database = try server.database()
     try await damage(
       database,
@@ -170,7 +172,6 @@ struct BlogRepairTests {
 
   @Test("leaves ambiguous faults unchanged for manual repair")
   func persons() async throws {
-    let server = try await BlogServer()
     let database = try server.database()
     try await damage(
       database,
@@ -199,7 +200,6 @@ struct BlogRepairTests {
 
   @Test("removes priorities from posts, copies and comments and copies none")
   func priorities() async throws {
-    let server = try await BlogServer()
     let database = try server.database()
     let heavy = String(repeating: "x", count: 100_000)
     let weighty: [String: any Sendable] = [".value": "t", ".priority": heavy]
@@ -227,7 +227,6 @@ struct BlogRepairTests {
 
   @Test("leaves overlong text for manual repair and does not copy it")
   func longTexts() async throws {
-    let server = try await BlogServer()
     let database = try server.database()
     let long = String(repeating: "x", count: 100_000)
     try await damage(
@@ -254,7 +253,6 @@ struct BlogRepairTests {
 
   @Test("does nothing if a fault is already fixed")
   func gone() async throws {
-    let server = try await BlogServer()
     let database = try server.database()
     try await damage(
       database,
@@ -270,7 +268,6 @@ struct BlogRepairTests {
 
   @Test("loses no stars that users add during the repair")
   func race() async throws {
-    let server = try await BlogServer()
     let database = try server.database()
     try await damage(
       database,

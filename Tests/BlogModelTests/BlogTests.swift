@@ -6,9 +6,12 @@ import Testing
 
 @Suite("Blog")
 struct BlogTests {
+  private let server: BlogServer
+
+  init() async throws { server = try await BlogServer() }
+
   @Test("writes a post to both paths at once, with its author's name")
   func post() async throws {
-    let server = try await BlogServer()
     let blog = try server.blog("alice")
     let id = try await blog.post(title: "Tea", body: "Come over")
     let root = try await server.database().reference().getData()
@@ -26,7 +29,7 @@ struct BlogTests {
 
   @Test("gives a reply a later key than its comment, even if clocks disagree")
   func keyOfAnAnswer() async throws {
-    let blog = try await BlogServer().blog("alice")
+    let blog = try server.blog("alice")
     for lead in [-60_000, 0, 5, 60_000] as [Int64] {
       let time = Int64(Date().timeIntervalSince1970 * 1_000) + lead
       let comment = PushID.timePart(time) + "zzzzzzzzzzzz"
@@ -46,7 +49,6 @@ struct BlogTests {
     ]
   )
   func tolerance(json: String) async throws {
-    let server = try await BlogServer()
     let database = try server.database()
     let value = try JSONSerialization.jsonObject(with: Data(json.utf8))
     try await database.reference(withPath: "posts/p").setValue(value)
@@ -57,7 +59,6 @@ struct BlogTests {
 
   @Test("lists the newest hundred posts, newest first, and the top posts, most stars first")
   func lists() async throws {
-    let server = try await BlogServer()
     let blog = try server.blog("alice")
     var ids: [PostID] = []
     for number in 1...101 { ids.append(try await blog.post(title: "\(number)", body: "b")) }
@@ -73,7 +74,6 @@ struct BlogTests {
 
   @Test("deletes a post with its comments, but only for its author")
   func deletion() async throws {
-    let server = try await BlogServer()
     let (alice, bob) = (try server.blog("alice"), try server.blog("bob"))
     let id = try await alice.post(title: "t", body: "b")
     let comment = try await bob.comment(on: id, text: "c")
@@ -91,7 +91,6 @@ struct BlogTests {
 
   @Test("keeps both copies consistent when one user toggles a star on several terminals")
   func oneUserTwice() async throws {
-    let server = try await BlogServer()
     let id = try await server.blog("owner").post(title: "t", body: "b")
     try await withThrowingTaskGroup(of: Void.self) { group in
       for terminal in 0..<4 {
@@ -109,7 +108,6 @@ struct BlogTests {
 
   @Test("does not recreate a deleted post when it is starred")
   func starOnDeleted() async throws {
-    let server = try await BlogServer()
     let owner = try server.blog("owner")
     let id = try await owner.post(title: "t", body: "b")
     try await owner.perform(.deletePost(id))
@@ -121,7 +119,6 @@ struct BlogTests {
 
   @Test("rejects invalid IDs")
   func refusals() async throws {
-    let server = try await BlogServer()
     let blog = try server.blog("alice")
     for id in ["", "a.b", "a/b", "a\u{1}b", String(repeating: "x", count: 760)] {
       await #expect(throws: BlogError.notFound(id)) { try await blog.post(id) }

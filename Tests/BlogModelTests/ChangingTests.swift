@@ -6,9 +6,12 @@ import Testing
 
 @Suite("Edits and deletions")
 struct ChangingTests {
+  private let server: BlogServer
+
+  init() async throws { server = try await BlogServer() }
+
   @Test("An edit changes both copies at once, keeps the stars and is allowed to the owner only")
   func edit() async throws {
-    let server = try await BlogServer()
     let alice = try server.screen("alice")
     let bob = try server.screen("bob")
     let id = alice.blog.post(title: "t", body: "b")
@@ -31,7 +34,6 @@ struct ChangingTests {
 
   @Test("The title changed on one terminal and the text on another both stay")
   func editOfParts() async throws {
-    let server = try await BlogServer()
     let first = try server.screen("alice")
     let second = try server.screen("alice")
     let id = first.blog.post(title: "t", body: "b #tea")
@@ -47,7 +49,6 @@ struct ChangingTests {
 
   @Test("Editing a post that another terminal deleted leaves no data, even without rules")
   func editOfDeleted() async throws {
-    let server = try await BlogServer()
     let first = try server.screen("alice")
     let second = try server.screen("alice")
     let id = first.blog.post(title: "t", body: "b")
@@ -71,7 +72,6 @@ struct ChangingTests {
 
   @Test("An offline edit of a post deleted in the meantime leaves no data")
   func offlineEditOfDeleted() async throws {
-    let server = try await BlogServer()
     let first = try server.screen("alice")
     let database = try server.database()
     let second = try server.screen("alice", on: database)
@@ -96,7 +96,6 @@ struct ChangingTests {
 
   @Test("Fragments of the user's own posts from an earlier run are removed")
   func sweep() async throws {
-    let server = try await BlogServer()
     let alice = try server.blog("alice")
     let whole = try await alice.post(title: "t", body: "b")
     let root = try server.database().reference()
@@ -110,7 +109,6 @@ struct ChangingTests {
 
   @Test("A comment edited or deleted by another user changes in place")
   func comments() async throws {
-    let server = try await BlogServer()
     let id = try await server.blog("owner").post(title: "t", body: "b")
     let alice = try server.screen("alice")
     let bob = try server.screen("bob")
@@ -127,7 +125,6 @@ struct ChangingTests {
 
   @Test("A post written offline is stored exactly once after a restart with a server")
   func offline() async throws {
-    let server = try await BlogServer()
     let directory = FileManager.default.temporaryDirectory
       .appendingPathComponent("offline-\(UInt64.random(in: 0 ... .max))").path
     defer { try? FileManager.default.removeItem(atPath: directory) }

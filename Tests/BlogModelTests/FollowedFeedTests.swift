@@ -5,13 +5,16 @@ import Testing
 
 @Suite("Followed list")
 struct FollowedFeedTests {
+  private let server: BlogServer
+
+  init() async throws { server = try await BlogServer() }
+
   private static func keys(_ numbers: some Sequence<Int>) -> [PostID] {
     numbers.map(BlogServer.key)
   }
 
   @Test("starts with the newest hundred posts and loads more near the end until the last")
   func older() async throws {
-    let server = try await BlogServer()
     try await server.seed(1...330)
     let alice = try server.screen("alice")
     alice.blog.request(.follow(.recent))
@@ -31,7 +34,6 @@ struct FollowedFeedTests {
 
   @Test("loads more below posts with equal stars, ordered by stars and key")
   func olderByStars() async throws {
-    let server = try await BlogServer()
     try await server.seed(0..<250)
     let order = (0..<250).sorted { ($0 % 50, $0) > ($1 % 50, $1) }.map(BlogServer.key)
     let alice = try server.screen("alice")
@@ -54,7 +56,6 @@ struct FollowedFeedTests {
 
   @Test("keeps the post being read while a thousand arrive above it")
   func insertsAbove() async throws {
-    let server = try await BlogServer()
     try await server.seed(1...100)
     let alice = try server.screen("alice")
     alice.keep(20)
@@ -76,7 +77,6 @@ struct FollowedFeedTests {
 
   @Test("drops distant pages to bound memory and reloads them on the way back")
   func bounded() async throws {
-    let server = try await BlogServer()
     for start in stride(from: 1, through: 2_501, by: 500) {
       try await server.seed(start..<(start + 500))
     }
@@ -115,7 +115,6 @@ struct FollowedFeedTests {
 
   @Test("returns to its start at once from anywhere")
   func showFirst() async throws {
-    let server = try await BlogServer()
     for start in stride(from: 1, through: 1_501, by: 500) {
       try await server.seed(start..<(start + 500))
     }
@@ -136,7 +135,6 @@ struct FollowedFeedTests {
 
   @Test("tolerates children that are not posts, even at a page boundary")
   func garbage() async throws {
-    let server = try await BlogServer()
     try await server.seed(1...250)
     let root = try server.database().reference()
     try await root.child("posts/\(BlogServer.key(151))").setValue("nothing")

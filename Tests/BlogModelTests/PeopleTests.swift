@@ -5,9 +5,12 @@ import Testing
 
 @Suite("Presence, typing and read marks")
 struct PeopleTests {
+  private let server: BlogServer
+
+  init() async throws { server = try await BlogServer() }
+
   @Test("A user is listed with a terminal until the connection ends")
   func presence() async throws {
-    let server = try await BlogServer()
     let alice = try server.screen("alice", terminal: "t1")
     let database = try server.database()
     let bob = try server.screen("bob", on: database, terminal: "t2")
@@ -25,7 +28,6 @@ struct PeopleTests {
 
   @Test("Open terminals adopt a new name of their account and write under it")
   func renamed() async throws {
-    let server = try await BlogServer()
     let alice = try server.screen(
       "alice",
       on: try server.database(),
@@ -66,7 +68,6 @@ struct PeopleTests {
 
   @Test("A name chosen on one terminal applies to all, and only nameless users are asked")
   func named() async throws {
-    let server = try await BlogServer()
     let first = try server.screen(
       "alice",
       on: try server.database(),
@@ -106,7 +107,6 @@ struct PeopleTests {
 
   @Test("What a user reads is visible until they stop sharing or leave")
   func reading() async throws {
-    let server = try await BlogServer()
     let owner = try server.blog("owner")
     let tea = try await owner.post(title: "Tea", body: "b")
     let milk = try await owner.post(title: "Milk", body: "b")
@@ -185,7 +185,6 @@ struct PeopleTests {
 
   @Test("A user is shown as typing until the comment is sent or the connection ends")
   func typing() async throws {
-    let server = try await BlogServer()
     let id = try await server.blog("owner").post(title: "t", body: "b")
     let alice = try server.screen("alice")
     alice.blog.request(.open(id))
@@ -210,7 +209,6 @@ struct PeopleTests {
 
   @Test("A post read on one terminal is read on the other and can be marked unread again")
   func readState() async throws {
-    let server = try await BlogServer()
     let first = try server.screen("alice")
     try await first.wait("a beginning") { $0.readState != nil }
     let second = try server.screen("alice")
@@ -241,7 +239,6 @@ struct PeopleTests {
 
   @Test("Restoring marks leaves alone those that another terminal has made")
   func restoredMarks() async throws {
-    let server = try await BlogServer()
     let first = try server.screen("alice")
     try await first.wait("a beginning") { $0.readState != nil }
     let second = try server.screen("alice")
@@ -256,7 +253,6 @@ struct PeopleTests {
 
   @Test("New comments on a read post are reported until they are read on another terminal")
   func newComments() async throws {
-    let server = try await BlogServer()
     let id = try await server.blog("bob").post(title: "t", body: "b")
     let bob = try server.blog("bob")
     let first = try server.screen("alice")
@@ -283,7 +279,6 @@ struct PeopleTests {
 
   @Test("Only new comments and stars by others on the user's own posts are reported")
   func notices() async throws {
-    let server = try await BlogServer()
     let id = try await server.blog("alice").post(title: "mine", body: "b")
     let bob = try server.blog("bob")
     _ = try await bob.comment(on: id, text: "old")

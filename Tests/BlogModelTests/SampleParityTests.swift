@@ -5,9 +5,12 @@ import Testing
 /// The features and the mistakes of the published samples, as a list.
 @Suite("Published sample")
 struct SampleParityTests {
+  private let server: BlogServer
+
+  init() async throws { server = try await BlogServer() }
+
   @Test("Layout: comments are stored under their post, oldest first, with uid, author and text")
   func comments() async throws {
-    let server = try await BlogServer()
     let blog = try server.blog("alice")
     let id = try await blog.post(title: "t", body: "b")
     for text in ["one", "two"] { _ = try await blog.comment(on: id, text: text) }
@@ -18,7 +21,6 @@ struct SampleParityTests {
 
   @Test("A post without starCount and stars has no stars and can be starred")
   func missingCount() async throws {
-    let server = try await BlogServer()
     let root = try server.database().reference()
     let post = ["uid": "bob", "author": "bob", "title": "t", "body": "b"]
     try await root.updateChildValues(["posts/p": post, "user-posts/bob/p": post])
@@ -30,7 +32,6 @@ struct SampleParityTests {
 
   @Test("Defects 2 and 3: a star given in a list is read back as the user's own")
   func starIsRead() async throws {
-    let server = try await BlogServer()
     let alice = try server.screen("alice")
     let id = alice.blog.post(title: "t", body: "b")
     alice.blog.request(.follow(.recent))
@@ -43,7 +44,6 @@ struct SampleParityTests {
 
   @Test("Defect 4: deleting a comment twice, or one that never existed, does no harm")
   func unknownComment() async throws {
-    let server = try await BlogServer()
     let id = try await server.blog("bob").post(title: "t", body: "b")
     let alice = try server.screen("alice")
     alice.blog.request(.open(id))
@@ -59,7 +59,6 @@ struct SampleParityTests {
 
   @Test("Defects 5 and 9: a star is acknowledged once, and both counts agree")
   func starIsAnswered() async throws {
-    let server = try await BlogServer()
     let id = try await server.blog("alice").post(title: "t", body: "b")
     for name in ["bob", "carol"] { try await server.blog(name).perform(.star(id, true)) }
     let check = try await server.check()
@@ -70,7 +69,6 @@ struct SampleParityTests {
 
   @Test("Defects 6 and 8: both top lists are descending, and a star moves a post up immediately")
   func top() async throws {
-    let server = try await BlogServer()
     let alice = try server.screen("alice")
     let ids = (1...3).map { alice.blog.post(title: "\($0)", body: "b") }
     alice.blog.request(.follow(.top))
@@ -89,7 +87,6 @@ struct SampleParityTests {
 
   @Test("Defect 10: a list that becomes empty is shown as empty")
   func emptied() async throws {
-    let server = try await BlogServer()
     let alice = try server.screen("alice")
     let id = alice.blog.post(title: "t", body: "b")
     alice.blog.request(.follow(.recent))
@@ -100,7 +97,6 @@ struct SampleParityTests {
 
   @Test("Defect 10: the author is the chosen name", arguments: ["alice", "Ann Lee", "美玲"])
   func authorName(name: String) async throws {
-    let server = try await BlogServer()
     let blog = try server.blog(name)
     let id = try await blog.post(title: "t", body: "b")
     #expect(try await blog.post(id).author == name)
@@ -111,7 +107,6 @@ struct SampleParityTests {
     arguments: ["", " \n"]
   )
   func empty(text: String) async throws {
-    let server = try await BlogServer()
     let blog = try server.blog("alice")
     await #expect(throws: BlogError.invalidText("Neither title nor body can be empty.")) {
       try await blog.post(title: text, body: "b")

@@ -6,6 +6,10 @@ import Testing
 
 @Suite("Private files")
 struct PrivateFileTests {
+  private let place: TemporaryDirectory
+
+  init() throws { place = try TemporaryDirectory() }
+
   private func text(_ path: String) throws -> String {
     try String(contentsOfFile: path, encoding: .utf8)
   }
@@ -14,7 +18,6 @@ struct PrivateFileTests {
 
   @Test("A missing file is told apart from one that cannot be read")
   func read() throws {
-    let place = try TemporaryDirectory()
     let file = place.file("f")
     #expect(try PrivateFile.read(file) == nil)
     let bytes = [UInt8](repeating: 7, count: 200_000)
@@ -30,7 +33,6 @@ struct PrivateFileTests {
 
   @Test("A new file gets mode 0600; an existing file stays unchanged")
   func create() throws {
-    let place = try TemporaryDirectory()
     let file = place.file("f")
     try PrivateFile.create(file, followsLink: true)
     #expect(try place.mode("f") == 0o600)
@@ -43,7 +45,6 @@ struct PrivateFileTests {
 
   @Test("Creating a file syncs every directory above it until the file has content")
   func names() throws {
-    let place = try TemporaryDirectory()
     let real = URL(fileURLWithPath: place.path).resolvingSymlinksInPath().path
     let file = place.file("x/y/f")
     try PrivateDirectory.create(place.file("x/y"))
@@ -67,7 +68,6 @@ struct PrivateFileTests {
 
   @Test("A failed directory sync is reported")
   func namesNotKept() throws {
-    let place = try TemporaryDirectory()
     let failure = FileFailure(EIO, action: "cannot write \(place.path)")
     #expect(throws: failure) {
       try PrivateFile.create(place.file("f"), followsLink: true) { _ throws(FileFailure) in
@@ -78,7 +78,6 @@ struct PrivateFileTests {
 
   @Test("A symbolic link is followed only on request")
   func links() throws {
-    let place = try TemporaryDirectory()
     try Data("elsewhere".utf8).write(to: URL(fileURLWithPath: place.file("target")))
     #expect(symlink(place.file("target"), place.file("f")) == 0)
     try PrivateFile.create(place.file("f"), followsLink: true)
@@ -89,7 +88,6 @@ struct PrivateFileTests {
 
   @Test("The error names the file that could not be created")
   func notMade() throws {
-    let place = try TemporaryDirectory()
     let path = place.file("none/f")
     #expect(throws: FileFailure(ENOENT, action: "cannot open \(path)")) {
       try PrivateFile.create(path, followsLink: true)
@@ -101,7 +99,6 @@ struct PrivateFileTests {
 
   @Test("A file is replaced atomically and is private from the start", arguments: [true, false])
   func replace(isDurable: Bool) throws {
-    let place = try TemporaryDirectory()
     let file = place.file("f")
     let long = [UInt8](repeating: UInt8(ascii: "a"), count: 1_000_000)
     try PrivateFile.replace(file, with: long, isDurable: isDurable)
@@ -119,7 +116,6 @@ struct PrivateFileTests {
 
   @Test("Leftovers of an interrupted replacement do no harm")
   func leftover() throws {
-    let place = try TemporaryDirectory()
     let file = place.file("f")
     try Data("half".utf8).write(to: URL(fileURLWithPath: file + ".new"))
     #expect(chmod(file + ".new", 0o444) == 0)
@@ -136,7 +132,6 @@ struct PrivateFileTests {
 
   @Test("A failed replacement leaves everything as it was")
   func notReplaced() throws {
-    let place = try TemporaryDirectory()
     let file = place.file("f")
     try PrivateDirectory.create(file + "/inside")
     #expect(throws: FileFailure(EISDIR, action: "cannot write \(file)")) {
@@ -171,7 +166,6 @@ struct PrivateFileTests {
 
   @Test("A strict directory sync reports every failure, a lenient one only disk failures")
   func strictness() throws {
-    let place = try TemporaryDirectory()
     let missing = place.file("none")
     // Names cannot be synced there.
     for (path, code) in [(missing, ENOENT), ("/proc", EINVAL), ("/dev/null", ENOTDIR)] {

@@ -8,6 +8,10 @@ import Testing
 
 @Suite("DraftFile and ExternalEditor")
 struct DraftFileTests {
+  private let directory: TemporaryDirectory
+
+  init() throws { directory = try TemporaryDirectory() }
+
   private static let post = Post(id: "p1", uid: "alice", author: "Alice", title: "T", body: "B")
   private static let comment = Comment(id: "c1", uid: "alice", author: "Alice", text: "t")
 
@@ -23,7 +27,6 @@ struct DraftFileTests {
 
   @Test("A draft keeps its edited post or comment across runs")
   func edits() throws {
-    let directory = try TemporaryDirectory()
     let unsent = Unsent(
       posts: [Draft(title: "New", body: ""), Draft(title: "T", body: "B!", editing: Self.post)],
       comments: ["p1": ["plain", CommentDraft("t!", editing: Self.comment)]]
@@ -38,7 +41,6 @@ struct DraftFileTests {
 
   @Test("A damaged draft file is set aside and reported", arguments: ["{\"posts\":[{", "{}", ""])
   func damaged(text: String) throws {
-    let directory = try TemporaryDirectory()
     let first = DraftFile(directory: directory.path, uid: "alice")
     _ = first.load()
     _ = first.save(Unsent(posts: [Draft(title: "T", body: "")]), isDurable: false)
@@ -53,7 +55,6 @@ struct DraftFileTests {
 
   @Test("Files that the system cannot read now stay where they are")
   func unreadable() throws {
-    let directory = try TemporaryDirectory()
     let first = DraftFile(directory: directory.path, uid: "alice")
     _ = first.load()
     _ = first.save(Unsent(posts: [Draft(title: "T", body: "")]), isDurable: false)
@@ -77,7 +78,6 @@ struct DraftFileTests {
 
   @Test("What an editor saved is kept if its draft is unknown")
   func unknownDraft() throws {
-    let directory = try TemporaryDirectory()
     let first = DraftFile(directory: directory.path, uid: "alice")
     let edited = try first.editorFile(for: Unsent(posts: [Draft(title: "T", body: "")]), text: "x")
     try Data("{".utf8).write(to: URL(fileURLWithPath: edited.path + ".draft"))
@@ -88,7 +88,6 @@ struct DraftFileTests {
 
   @Test("A failed save of drafts is reported")
   func unwritable() throws {
-    let directory = try TemporaryDirectory()
     let file = directory.path + "/file"
     try Data().write(to: URL(fileURLWithPath: file))
     let drafts = DraftFile(directory: file, uid: "alice")
@@ -98,7 +97,6 @@ struct DraftFileTests {
 
   @Test("An unchanged editor file changes nothing, and the file explains line 1")
   func unchanged() throws {
-    let directory = try TemporaryDirectory()
     let drafts = DraftFile(directory: directory.path, uid: "alice")
     let draft = Draft(title: "", body: "\nfirst\n\nsecond\n")
     #expect(try editor(drafts, "grep -q \"Line 1 is the title\" $0").edit(draft).get() == draft)
@@ -108,7 +106,6 @@ struct DraftFileTests {
 
   @Test("The text saved by the editor becomes the draft, without the explanation")
   func changed() throws {
-    let directory = try TemporaryDirectory()
     let drafts = DraftFile(directory: directory.path, uid: "alice")
     let draft = Draft(title: "T", body: "B", editing: Self.post)
     let edited = try editor(drafts, "sed -i s/B/more/ $0").edit(draft).get()
@@ -126,7 +123,6 @@ struct DraftFileTests {
     ]
   )
   func badEnd(end: String) throws {
-    let directory = try TemporaryDirectory()
     let drafts = DraftFile(directory: directory.path, uid: "alice")
     let result = editor(drafts, "sed -i s/B/more/ $0; \(end)").edit(Draft(title: "T", body: "B"))
     let path = try #require(try files(directory, ".txt").first)
@@ -142,7 +138,6 @@ struct DraftFileTests {
 
   @Test("An editor that leaves no file changes nothing, and this is reported")
   func noFile() throws {
-    let directory = try TemporaryDirectory()
     let drafts = DraftFile(directory: directory.path, uid: "alice")
     let result = editor(drafts, "rm $0").edit(Draft(title: "T", body: "B"))
     #expect(
@@ -153,7 +148,6 @@ struct DraftFileTests {
 
   @Test("After a kill, text saved by the editor is recovered as its draft")
   func offered() throws {
-    let directory = try TemporaryDirectory()
     let unsent = Unsent(
       posts: [Draft(title: "T", body: "B", editing: Self.post)],
       comments: ["p1": [CommentDraft("t!", editing: Self.comment)]]

@@ -8,8 +8,12 @@ import Testing
 @Suite("Persistence", .timeLimit(.minutes(1)), .cleansUp)
 struct PersistenceTests {
   private let station: Station
+  private let keeping: Keeping
 
-  init() async throws { station = try await Station() }
+  init() async throws {
+    station = try await Station()
+    keeping = try Keeping()
+  }
 
   private func first(_ query: DatabaseQuery) async throws -> DataSnapshot {
     try await query.observeSingleEvent(of: .value, deadline: .seconds(10))
@@ -19,7 +23,6 @@ struct PersistenceTests {
 
   @Test("After a restart an observer gets the cached data offline, then the server's")
   func cachedData() async throws {
-    let keeping = try Keeping()
     let other = try station.open().reference(withPath: "list")
     try await other.setValue(["a": 1, "b": 2, "c": 3])
     let one = try keeping.open(station.url)
@@ -42,7 +45,6 @@ struct PersistenceTests {
 
   @Test("After a restart, cached children and writes are available offline, below any observer")
   func cachedParts() async throws {
-    let keeping = try Keeping()
     try await station.open().reference(withPath: "list").setValue(["a": 1, "b": 2, "c": 3])
     let one = try keeping.open(station.url)
     #expect(try await first(one.reference(withPath: "list/a")).value as? Int == 1)
@@ -66,7 +68,6 @@ struct PersistenceTests {
 
   @Test("Unchanged data is not sent again after a restart")
   func resumed() async throws {
-    let keeping = try Keeping()
     let server = station.directory.file("s")
     let relay = try Relay(station.directory.file("r"), to: server)
     let url = station.url.replacing(server.dropFirst(), with: relay.path.dropFirst())
@@ -87,7 +88,6 @@ struct PersistenceTests {
 
   @Test("Data kept synced is available after a restart, also in parts")
   func keptSynced() async throws {
-    let keeping = try Keeping()
     try await station.open().reference(withPath: "list").setValue(["a": ["n": 1]])
     let one = try keeping.open(station.url)
     one.reference(withPath: "list").keepSynced(true)
@@ -101,7 +101,6 @@ struct PersistenceTests {
 
   @Test("The file stays within its size limit and keeps the data read last")
   func size() async throws {
-    let keeping = try Keeping()
     let database = try keeping.open(station.url) { $0.persistenceCacheSizeBytes = 1_048_576 }
     let text = String(repeating: "x", count: 150_000)
     for number in 0..<20 {
@@ -124,7 +123,6 @@ struct PersistenceTests {
 
   @Test("A write whose completion was called is not sent again, even by a process killed at once")
   func completed() async throws {
-    let keeping = try Keeping()
     let database = try keeping.open(station.url)
     let count = database.reference(withPath: "count")
     for number in 1...10 {
@@ -147,7 +145,6 @@ struct PersistenceTests {
 
   @Test("Offline writes are visible after a restart and sent once, in order")
   func writes() async throws {
-    let keeping = try Keeping()
     let one = try keeping.open(station.url)
     one.goOffline()
     func write(_ database: Database, _ number: Int) {
@@ -183,7 +180,6 @@ struct PersistenceTests {
   // Differs: If the acknowledgement of a write
   @Test("A write whose acknowledgment was lost with its process is not applied again")
   func lostAcknowledgement() async throws {
-    let keeping = try Keeping()
     let server = station.directory.file("s")
     let relay = try Relay(station.directory.file("r"), to: server)
     let url = station.url.replacing(server.dropFirst(), with: relay.path.dropFirst())
@@ -215,7 +211,6 @@ struct PersistenceTests {
 
   @Test("Purged writes stay purged after a restart")
   func purge() async throws {
-    let keeping = try Keeping()
     let one = try keeping.open(station.url)
     one.goOffline()
     one.reference(withPath: "a").setValue(1) { _, _ in }
@@ -229,7 +224,6 @@ struct PersistenceTests {
 
   @Test("Every write reported as stored survives kill -9 with all earlier ones, once and in order")
   func killed() async throws {
-    let keeping = try Keeping()
     let progress = keeping.directory.file("progress")
     #expect(FileManager.default.createFile(atPath: progress, contents: nil))
     var stored = 0
@@ -303,7 +297,6 @@ struct PersistenceTests {
   // Differs: Only one process uses
   @Test("A second database on the same file works without persistence and reports it")
   func inUse() async throws {
-    let keeping = try Keeping()
     let one = try keeping.open(station.url)
     try await one.reference(withPath: "a").setValue(1)
     let two = try keeping.open(station.url)
@@ -317,7 +310,6 @@ struct PersistenceTests {
 
   @Test("A database works without persistence if its file cannot be opened")
   func unavailable() async throws {
-    let keeping = try Keeping()
     try Data().write(to: URL(fileURLWithPath: keeping.directory.file("client")))
     let database = try keeping.open(station.url)
     try await database.reference(withPath: "a").setValue(1)
@@ -328,7 +320,6 @@ struct PersistenceTests {
   // Differs: A damaged file is renamed
   @Test("A damaged file is set aside and reported, and the database continues with an empty one")
   func damaged() async throws {
-    let keeping = try Keeping()
     let one = try keeping.open(station.url)
     try await one.reference(withPath: "a").setValue(1)
     await one.close()

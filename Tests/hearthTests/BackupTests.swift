@@ -5,6 +5,10 @@ import Testing
 extension EndToEnd {
   @Suite("Backup, export and import", .timeLimit(.minutes(5)))
   struct BackupTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
     /// Writes a file with many posts of a few hundred bytes.
     private func writePosts(_ count: Int, to path: String, title: String = "t") throws {
       #expect(FileManager.default.createFile(atPath: path, contents: nil))
@@ -49,7 +53,6 @@ extension EndToEnd {
 
     @Test("A backup taken under load is consistent and can be restored")
     func online() throws {
-      let sandbox = try Sandbox()
       let (socket, data) = (sandbox.directory + "/s", sandbox.directory + "/db")
       let server = try sandbox.serve("--socket", socket, "--data-dir", data).process
       let writer = CrashWriter("w0", seed: 1)
@@ -84,7 +87,6 @@ extension EndToEnd {
 
     @Test("A backup never overwrites other files")
     func places() throws {
-      let sandbox = try Sandbox()
       #expect(try sandbox.hearth("backup", sandbox.directory + "/none").status != 0)
       try sandbox.hearth("set", "/a", "1")
       let data = sandbox.directory + "/data/hearth"
@@ -105,7 +107,6 @@ extension EndToEnd {
 
     @Test("An export to a file equals that to stdout and appears atomically")
     func export() throws {
-      let sandbox = try Sandbox()
       #expect(try sandbox.hearth("export").output == "null\n")
       try sandbox.hearth("set", "/", #"{"a":{".value":1,".priority":2},"b":"é\u202e"}"#)
       for options in [[], ["--json"]] as [[String]] {
@@ -124,7 +125,6 @@ extension EndToEnd {
 
     @Test("A killed import changes nothing, and a complete one imports everything")
     func killedImport() throws {
-      let sandbox = try Sandbox()
       try sandbox.hearth("set", "/posts/old", #"{"title":"old"}"#)
       try sandbox.hearth("stop")
       let before = try sandbox.hearth("export", "--json").output
@@ -149,7 +149,6 @@ extension EndToEnd {
 
     @Test("A long import runs through the server, which keeps serving other clients")
     func shared() throws {
-      let sandbox = try Sandbox()
       try sandbox.serve()
       try sandbox.hearth("set", "/posts/old", #"{"title":"old"}"#)
       let file = sandbox.directory + "/posts.json"
@@ -175,7 +174,6 @@ extension EndToEnd {
 
     @Test("A refused import says whether an earlier part was imported")
     func refusedPart() throws {
-      let sandbox = try Sandbox()
       let rules = #"{"rules":{".read":true,"posts":{".write":true}}}"#
       let (_, url) = try sandbox.serveBlog(rules: sandbox.write(rules, to: "rules.json"))
       func importing(_ text: String) throws -> (outcome: Sandbox.Outcome, posts: Int) {
@@ -202,7 +200,6 @@ extension EndToEnd {
 
     @Test("Invalid data is rejected with its position, with and without a server")
     func refusals() throws {
-      let sandbox = try Sandbox()
       try sandbox.hearth("import", "-", input: #"{"posts":{"old":1}}"#)
       let long = String(repeating: "x", count: 300_000)
       let files = [
@@ -236,7 +233,6 @@ extension EndToEnd {
 
     @Test("Import and export use constant memory")
     func memory() throws {
-      let sandbox = try Sandbox()
       let file = sandbox.directory + "/posts.json"
       var peaks: [[Int]] = []
       for count in [8_000, 40_000] {
@@ -257,7 +253,6 @@ extension EndToEnd {
 
     @Test("fsck names the damaged path, and a server does not open the damaged file")
     func damage() throws {
-      let sandbox = try Sandbox()
       try sandbox.hearth("set", "/posts/p1", #"{"title":"unmistakable"}"#)
       try sandbox.hearth("stop")
       let file = sandbox.directory + "/data/hearth/database.sqlite"

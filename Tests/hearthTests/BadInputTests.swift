@@ -5,6 +5,10 @@ extension EndToEnd {
   /// Every mistake gets a clear message on stderr, nothing on stdout, and the right status.
   @Suite("Bad input")
   struct BadInputTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
     private func expect(
       _ outcome: Sandbox.Outcome,
       status: Int32,
@@ -18,7 +22,6 @@ extension EndToEnd {
 
     @Test("An unknown ID is not found")
     func unknownID() throws {
-      let sandbox = try Sandbox()
       for command in ["show", "star", "unstar", "delete"] {
         expect(try sandbox.hearth(command, "-Nope"), status: 3, says: "there is no post -Nope")
         expect(try sandbox.hearth(command, "nope"), status: 3, says: "there is no post nope")
@@ -43,7 +46,6 @@ extension EndToEnd {
 
     @Test("Text that is not UTF-8 is rejected in arguments and marked in line mode")
     func notUTF8() throws {
-      let sandbox = try Sandbox()
       func shell(_ command: String) throws -> Sandbox.Outcome {
         try sandbox.run(
           ["-c", "hearth() { '\(Sandbox.program)' \"$@\"; }; \(command)"],
@@ -73,7 +75,6 @@ extension EndToEnd {
 
     @Test("Malformed JSON is rejected with its position")
     func malformedJSON() throws {
-      let sandbox = try Sandbox()
       expect(try sandbox.hearth("set", "/x", "{\"a\":}"), status: 2, says: "byte 5")
       let file = try sandbox.write("{\n \"a\": 1,\n oops\n}", to: "bad.json")
       expect(try sandbox.hearth("import", file), status: 2, says: "line 3")
@@ -91,7 +92,6 @@ extension EndToEnd {
 
     @Test("Forbidden characters in a path are named")
     func forbiddenPath() throws {
-      let sandbox = try Sandbox()
       for (path, character) in [("/a.b", "."), ("/a#b", "#"), ("/$x", "$"), ("/a[0]", "[")] {
         expect(try sandbox.hearth("get", path), status: 2, says: "'\(character)'")
         expect(try sandbox.hearth("set", path, "1"), status: 2, says: "'\(character)'")
@@ -103,7 +103,6 @@ extension EndToEnd {
 
     @Test("Empty or overlong texts and empty names are rejected")
     func emptyTexts() throws {
-      let sandbox = try Sandbox()
       let sentence = "neither title nor body can be empty"
       expect(try sandbox.hearth("post", "--title", " ", "--body", "x"), status: 2, says: sentence)
       expect(try sandbox.hearth("post", "--title", "x", "--body", ""), status: 2, says: sentence)
@@ -133,7 +132,6 @@ extension EndToEnd {
 
     @Test("A file that is not a database is rejected and left unchanged")
     func notADatabase() throws {
-      let sandbox = try Sandbox()
       let directory = sandbox.directory + "/broken"
       mkdir(directory, 0o700)
       let content = String(repeating: "this is not a database\n", count: 100)
@@ -144,7 +142,6 @@ extension EndToEnd {
 
     @Test("An empty path does not mean the working directory")
     func emptyPath() throws {
-      let sandbox = try Sandbox()
       let outcome = try sandbox.hearth("set", "/x", "1", "--data-dir", "")
       expect(outcome, status: 2, says: "the path after --data-dir is empty")
       expect(try sandbox.hearth("migrate", "", ""), status: 2, says: "a path is empty")
@@ -152,7 +149,6 @@ extension EndToEnd {
 
     @Test("An unwritable data directory is named")
     func unwritable() throws {
-      let sandbox = try Sandbox()
       let file = try sandbox.write("x", to: "file")
       expect(try sandbox.hearth("list", "--data-dir", file + "/below"), status: 2, says: file)
       expect(
@@ -164,7 +160,6 @@ extension EndToEnd {
 
     @Test("An unusable URL, certificate file or socket path is a usage error")
     func unusableValues() throws {
-      let sandbox = try Sandbox()
       for url in [
         "", "ftp://x", "https://example.org", "http://127.0.0.1:99999?ns=x", "http://a b?ns=x",
       ] {
@@ -185,7 +180,6 @@ extension EndToEnd {
 
     @Test("A file or socket of another program is not mistaken for a server")
     func foreignSocket() throws {
-      let sandbox = try Sandbox()
       let file = try sandbox.write("x", to: "plain")
       expect(try sandbox.hearth("list", "--socket", file), status: 2, says: "is not a socket")
       #expect(try String(contentsOfFile: file, encoding: .utf8) == "x")
@@ -199,7 +193,6 @@ extension EndToEnd {
 
     @Test("A second server on the same data is refused and names the first")
     func secondServer() throws {
-      let sandbox = try Sandbox()
       // This server stays: one started by a command may have ended before the second one checks.
       try sandbox.serve()
       let first = try #require(try sandbox.serverProcess())
@@ -209,7 +202,6 @@ extension EndToEnd {
 
     @Test("A missing or unsuitable terminal is rejected with advice")
     func noTerminal() throws {
-      let sandbox = try Sandbox()
       expect(try sandbox.hearth(), status: 2, says: "hearth list recent")
       let pane = try sandbox.open("TERM=dumb \(Sandbox.program); echo \"status $?\"; exec cat")
       try pane.waitFor("status 2")
@@ -221,7 +213,6 @@ extension EndToEnd {
 
     @Test("Error messages escape control characters of the command line")
     func steering() throws {
-      let sandbox = try Sandbox()
       let evil = "\u{1B}[2Jx\u{7}\u{9B}31m\u{202E}y\nError: z"
       for arguments in [
         ["--\(evil)"], ["--\(evil)=v"], [evil], ["list", evil], ["list", "--timeout", evil],
@@ -241,7 +232,6 @@ extension EndToEnd {
 
     @Test("Options before a command belong to it, or the error names their command")
     func leadingOptions() throws {
-      let sandbox = try Sandbox()
       let directory = sandbox.directory + "/elsewhere"
       // This server stays, as above.
       try sandbox.serve("--data-dir", directory)
@@ -273,7 +263,6 @@ extension EndToEnd {
 
     @Test("Unknown options and commands are usage errors")
     func usage() throws {
-      let sandbox = try Sandbox()
       #expect(try sandbox.hearth("--nonsense").status == 2)
       #expect(try sandbox.hearth("list", "sideways").status == 2)
       #expect(try sandbox.hearth("post", "--title", "x").status == 2)
@@ -303,7 +292,6 @@ extension EndToEnd {
       ]
     )
     func mistyped(words: [String], reason: String) throws {
-      let sandbox = try Sandbox()
       let outcome = try sandbox.run(words)
       #expect(outcome.status == 2)
       #expect(outcome.errors.hasPrefix("hearth: \(reason)\n"), "\(outcome.errors)")
@@ -312,7 +300,6 @@ extension EndToEnd {
 
     @Test("A command whose pipe is closed ends silently with SIGPIPE")
     func brokenPipe() throws {
-      let sandbox = try Sandbox()
       // More than a pipe's buffer: not all of it can be written before the reader has exited.
       let text = String(repeating: "x", count: 1_000)
       let members = (100..<200).map { "\"\($0)\":\"\(text)\"" }.joined(separator: ",")

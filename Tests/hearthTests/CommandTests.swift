@@ -5,9 +5,12 @@ extension EndToEnd {
   /// The program without a screen.
   @Suite("Commands")
   struct CommandTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
     @Test("A post can be written, listed, shown, commented on, starred and deleted")
     func roundTrip() throws {
-      let sandbox = try Sandbox()
       let written = try sandbox.hearth(
         "post",
         "--title",
@@ -61,7 +64,6 @@ extension EndToEnd {
 
     @Test("Muted users appear in no list, search or notice; bookmarks are a list")
     func muting() throws {
-      let sandbox = try Sandbox()
       func post(_ title: String, by name: String) throws -> String {
         try sandbox.post(title, "Tea", by: name)
       }
@@ -99,7 +101,6 @@ extension EndToEnd {
 
     @Test("Notices can be listed and marked as read")
     func notices() throws {
-      let sandbox = try Sandbox()
       func hearth(_ user: String, _ arguments: String...) throws -> [String] {
         let words = arguments + ["--user", user]
         let outcome = try sandbox.run(words)
@@ -137,7 +138,6 @@ extension EndToEnd {
 
     @Test("Drafts of terminals that have ended are listed, shown and deleted")
     func drafts() throws {
-      let sandbox = try Sandbox()
       let folder = sandbox.directory + "/state/hearth"
       #expect(try sandbox.hearth("drafts", "--user", "ann").output.isEmpty)
       let place = try #require(
@@ -168,7 +168,6 @@ extension EndToEnd {
 
     @Test("The name can be printed and changed, except with --user, and posts keep their author")
     func name() throws {
-      let sandbox = try Sandbox()
       #expect(try sandbox.hearth("name", "--user", "ann").output == "ann\n")
       let refused = try sandbox.hearth("name", "bee", "--user", "ann")
       #expect(refused.status == 2 && refused.errors.contains("that of --user"))
@@ -188,7 +187,6 @@ extension EndToEnd {
 
     @Test("Top lists are sorted by stars, most first")
     func topOrder() throws {
-      let sandbox = try Sandbox()
       var ids: [String] = []
       for title in ["one", "two", "none"] {
         ids.append(try sandbox.post(title, by: "alice"))
@@ -205,7 +203,6 @@ extension EndToEnd {
 
     @Test("JSON round-trips through set, get, watch, export and import")
     func data() throws {
-      let sandbox = try Sandbox()
       #expect(
         try sandbox.hearth("set", "/notes/a", "{\"n\":1.5,\"t\":[true,null,\"é\"]}").status == 0
       )
@@ -228,7 +225,6 @@ extension EndToEnd {
 
     @Test("Texts as long as the blog takes are printed to their end")
     func longTexts() throws {
-      let sandbox = try Sandbox()
       let body = String(repeating: "word ", count: 13_100) + "the-last-word"
       let text = String(repeating: "word ", count: 1_995) + "\nits-last-line"
       func alice(_ words: String..., input: String) throws -> Sandbox.Outcome {
@@ -244,7 +240,6 @@ extension EndToEnd {
 
     @Test("The sample blog imports, passes fsck and prints no control characters")
     func sample() throws {
-      let sandbox = try Sandbox()
       let file = Sandbox.package + "/assets/sample/blog.json"
       #expect(try sandbox.hearth("import", file).status == 0)
       #expect(try sandbox.hearth("fsck").status == 0)
@@ -265,7 +260,6 @@ extension EndToEnd {
 
     @Test("import --sample needs no file and rejects one")
     func importedSample() throws {
-      let sandbox = try Sandbox()
       #expect(try sandbox.hearth("import", "--sample", "x.json").status == 2)
       #expect(try sandbox.hearth("import").errors.contains("--sample"))
       #expect(try sandbox.hearth("list").lines.isEmpty)
@@ -275,7 +269,6 @@ extension EndToEnd {
 
     @Test("An ephemeral database is shared while in use and leaves nothing on disk")
     func ephemeral() throws {
-      let sandbox = try Sandbox()
       #expect(try sandbox.hearth("post", "--title", "T", "--body", "B", "--ephemeral").status == 0)
       #expect(try sandbox.hearth("list", "--ephemeral").lines.count == 1)
       #expect(
@@ -288,7 +281,6 @@ extension EndToEnd {
 
     @Test("The server exits some seconds after the last client disconnects")
     func serverLeaves() throws {
-      let sandbox = try Sandbox()
       try sandbox.hearth("list")
       let server = try #require(try sandbox.serverProcess())
       let name = try String(contentsOfFile: "/proc/\(server)/comm", encoding: .utf8)
@@ -298,7 +290,6 @@ extension EndToEnd {
 
     @Test("Another data directory has its own server, whichever variable names it")
     func otherData() throws {
-      let sandbox = try Sandbox()
       #expect(try sandbox.hearth("set", "/x", "1").status == 0)
       var home = sandbox.environment
       home["HOME"] = sandbox.directory + "/home"
@@ -315,7 +306,6 @@ extension EndToEnd {
 
     @Test("A copied record of a server does not lead to the server of the original")
     func copiedRecord() throws {
-      let sandbox = try Sandbox()
       #expect(try sandbox.hearth("set", "/x", "1").status == 0)
       let copy = sandbox.directory + "/copy"
       mkdir(copy, 0o700)
@@ -330,7 +320,6 @@ extension EndToEnd {
 
     @Test("A shell with another environment finds the same server")
     func otherEnvironment() throws {
-      let sandbox = try Sandbox()
       try sandbox.hearth("post", "--title", "T", "--body", "B")
       var other = sandbox.environment
       other["XDG_RUNTIME_DIR"] = nil

@@ -5,7 +5,11 @@ extension EndToEnd {
   /// The configuration file, drafts, editors and line mode, on a real terminal.
   @Suite("Configuration and writing", .needsTmux)
   struct ConfigurationTests {
-    private func write(_ text: String, _ sandbox: Sandbox) throws {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
+    private func write(_ text: String) throws {
       let folder = sandbox.directory + "/.config/hearth"
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       try sandbox.write(text, to: ".config/hearth/config.toml")
@@ -13,8 +17,7 @@ extension EndToEnd {
 
     @Test("--print-config shows each value with its origin and reports invalid lines")
     func printing() throws {
-      let sandbox = try Sandbox()
-      try write("theme = \"light\"\nmouse = \"perhaps\"\n= x\n", sandbox)
+      try write("theme = \"light\"\nmouse = \"perhaps\"\n= x\n")
       let outcome = try sandbox.hearth("--print-config", "--ascii")
       #expect(outcome.status == 0)
       #expect(outcome.output.contains("theme = \"light\"  # config.toml:1"))
@@ -29,7 +32,6 @@ extension EndToEnd {
 
     @Test("A named file must be readable, and its unknown entries are reported")
     func named() throws {
-      let sandbox = try Sandbox()
       for path in ["/no/such/file", sandbox.directory] {
         for words in [["--print-config"], ["--list-themes"], []] {
           let outcome = try sandbox.run(words + ["--config", path])
@@ -57,7 +59,6 @@ extension EndToEnd {
 
     @Test("Times are shown in the user's time zone")
     func timeZone() throws {
-      let sandbox = try Sandbox()
       try sandbox.hearth(
         "set",
         "/posts/a",
@@ -76,13 +77,12 @@ extension EndToEnd {
 
     @Test("A changed file is reloaded at runtime, and an invalid one keeps the old values")
     func liveReload() throws {
-      let sandbox = try Sandbox()
-      try write("ascii = false\n", sandbox)
+      try write("ascii = false\n")
       let alice = try sandbox.open(as: "alice")
-      try write("ascii = true\n[keys.list]\n\"x\" = \"compose\"\n", sandbox)
+      try write("ascii = true\n[keys.list]\n\"x\" = \"compose\"\n")
       try alice.waitFor("config.toml:3")
       try alice.waitFor("+ online")
-      try write("ascii = \"?\"\n[keys.list]\n\"x\" = \"write\"\n", sandbox)
+      try write("ascii = \"?\"\n[keys.list]\n\"x\" = \"write\"\n")
       try alice.waitFor("config.toml:1")
       try alice.press("x")
       try alice.waitFor("New post")
@@ -90,7 +90,6 @@ extension EndToEnd {
 
     @Test("kill -9 in the middle of a word loses no saved text")
     func killed() throws {
-      let sandbox = try Sandbox()
       let alice = try sandbox.open(as: "alice")
       try alice.press("c")
       try alice.type("Half a")
@@ -107,7 +106,6 @@ extension EndToEnd {
 
     @Test("The external editor gets the terminal and returns the text")
     func editor() throws {
-      let sandbox = try Sandbox()
       let script = try sandbox.write(
         "#!/bin/sh\n[ -t 1 ] || exit 1\nprintf 'From outside\\n\\nTwo\\nlines\\n' > \"$2\"\n",
         to: "my editor"
@@ -126,7 +124,6 @@ extension EndToEnd {
 
     @Test("A failed editor changes nothing")
     func failingEditor() throws {
-      let sandbox = try Sandbox()
       let alice = try sandbox.open(as: "alice", variables: "VISUAL=false")
       try alice.press("c")
       try alice.type("Draft")
@@ -137,7 +134,6 @@ extension EndToEnd {
 
     @Test("Line mode prints a line for each event and accepts commands")
     func plain() throws {
-      let sandbox = try Sandbox()
       let outcome = try sandbox.hearth("--plain", "--user", "alice", input: "help\nquit\n")
       #expect(outcome.status == 0)
       #expect(outcome.output.contains("quit: leave."))
@@ -164,7 +160,6 @@ extension EndToEnd {
 
     @Test("Two terminals of one user keep separate drafts")
     func twoTerminals() throws {
-      let sandbox = try Sandbox()
       let first = try sandbox.open(as: "alice")
       try first.press("c")
       try first.type("First of two")
@@ -183,7 +178,6 @@ extension EndToEnd {
 
     @Test("A link is passed to the browser as one argument, without shell expansion")
     func links() throws {
-      let sandbox = try Sandbox()
       let file = sandbox.directory + "/opened"
       let browser = try sandbox.write(
         "#!/bin/sh\nprintf '%s' \"$#:$1\" > '\(file)'\n",

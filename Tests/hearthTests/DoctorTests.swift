@@ -5,9 +5,12 @@ extension EndToEnd {
   /// `hearth doctor` detects every fault that a newcomer meets, and says what to do about it.
   @Suite("Doctor")
   struct DoctorTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
     /// The findings, by subject.
     private func findings(
-      _ sandbox: Sandbox,
       _ arguments: [String] = [],
       _ environment: [String: String] = [:]
     ) throws -> (status: Int32, [String: (grade: String, text: String)]) {
@@ -26,8 +29,7 @@ extension EndToEnd {
 
     @Test("Without problems, doctor reports none, starts no server and creates no files")
     func allIsWell() throws {
-      let sandbox = try Sandbox()
-      let (status, found) = try findings(sandbox)
+      let (status, found) = try findings()
       #expect(status == 0)
       #expect(!found.values.contains { $0.grade == "fault" })
       #expect(found["data"]?.text.hasSuffix("will be created") == true)
@@ -38,9 +40,7 @@ extension EndToEnd {
 
     @Test("Without a home directory, doctor names the variable and the option")
     func noHome() throws {
-      let sandbox = try Sandbox()
       let (status, found) = try findings(
-        sandbox,
         [],
         ["HOME": "", "XDG_DATA_HOME": "", "XDG_STATE_HOME": ""]
       )
@@ -52,8 +52,7 @@ extension EndToEnd {
 
     @Test("doctor warns about a locale without UTF-8")
     func noUnicode() throws {
-      let sandbox = try Sandbox()
-      let (status, found) = try findings(sandbox, [], ["LANG": "C", "LC_ALL": "C"])
+      let (status, found) = try findings([], ["LANG": "C", "LC_ALL": "C"])
       #expect(status == 0)
       #expect(found["text"]?.grade == "warning")
       #expect(found["text"]?.text.contains("LANG=C.UTF-8") == true)
@@ -61,16 +60,15 @@ extension EndToEnd {
 
     @Test("doctor distinguishes a data path that is a file from one open to other users")
     func directories() throws {
-      let sandbox = try Sandbox()
       let file = try sandbox.write("", to: "file")
-      let (status, found) = try findings(sandbox, ["--data-dir", file])
+      let (status, found) = try findings(["--data-dir", file])
       #expect(status == 1)
       #expect(found["data"]?.text.contains("is not a directory") == true)
 
       let shared = sandbox.directory + "/shared"
       mkdir(shared, 0o755)
       chmod(shared, 0o755)
-      let (second, open) = try findings(sandbox, ["--data-dir", shared])
+      let (second, open) = try findings(["--data-dir", shared])
       #expect(second == 0)
       #expect(open["data"]?.grade == "warning")
       #expect(open["data"]?.text.contains("chmod 700") == true)
@@ -78,7 +76,6 @@ extension EndToEnd {
 
     @Test("doctor finds a socket path that is a file and a configuration error")
     func socketAndConfiguration() throws {
-      let sandbox = try Sandbox()
       let file = try sandbox.write("", to: "file")
       let configuration = sandbox.directory + "/.config/hearth"
       try FileManager.default.createDirectory(
@@ -86,7 +83,7 @@ extension EndToEnd {
         withIntermediateDirectories: true
       )
       try sandbox.write("nonsense = 1\n", to: ".config/hearth/config.toml")
-      let (status, found) = try findings(sandbox, ["--socket", file])
+      let (status, found) = try findings(["--socket", file])
       #expect(status == 1)
       #expect(found["local server"]?.grade == "fault")
       #expect(found["configuration"]?.grade == "warning")
@@ -95,11 +92,10 @@ extension EndToEnd {
 
     @Test("doctor detects a port in use and a running server")
     func portAndServer() throws {
-      let sandbox = try Sandbox()
       try sandbox.post("Tea")
       let taken = try #require(Self.listeningPort())
       defer { close(taken.descriptor) }
-      let (status, found) = try findings(sandbox, ["--port", "\(taken.port)"])
+      let (status, found) = try findings(["--port", "\(taken.port)"])
       #expect(status == 0)
       #expect(found["port \(taken.port)"]?.grade == "warning")
       #expect(found["port \(taken.port)"]?.text.hasPrefix("in use") == true)
@@ -108,18 +104,16 @@ extension EndToEnd {
 
     @Test("doctor names the cause when a database is unreachable, hangs or has an invalid URL")
     func database() throws {
-      let sandbox = try Sandbox()
-      let (status, found) = try findings(sandbox, ["--database", "http://127.0.0.1:9?ns=hearth"])
+      let (status, found) = try findings(["--database", "http://127.0.0.1:9?ns=hearth"])
       #expect(status == 1)
       let text = try #require(found["database"]?.text)
       #expect(text.hasPrefix("cannot connect to 127.0.0.1:9: connection refused;"))
-      let (second, wrong) = try findings(sandbox, ["--database", "nonsense"])
+      let (second, wrong) = try findings(["--database", "nonsense"])
       #expect(second == 1)
       #expect(wrong["database"]?.text.contains("is not a database URL") == true)
       let taken = try #require(Self.listeningPort())
       defer { close(taken.descriptor) }
       let (third, mute) = try findings(
-        sandbox,
         ["--database", "http://127.0.0.1:\(taken.port)?ns=hearth"]
       )
       #expect(third == 1)

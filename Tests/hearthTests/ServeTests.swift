@@ -6,9 +6,12 @@ extension EndToEnd {
   /// `hearth serve` as an operator uses it.
   @Suite("hearth serve")
   struct ServeTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
     @Test("A port without rules denies everything, and the server says so")
     func locked() throws {
-      let sandbox = try Sandbox()
       let server = try sandbox.serve("--port", "0")
       #expect(server.ready["rules"] as? String == "locked")
       #expect(server.ready["emulator"] as? Bool == false)
@@ -22,7 +25,6 @@ extension EndToEnd {
 
     @Test("SIGHUP reloads the rules file, and an invalid file keeps the old rules")
     func rules() throws {
-      let sandbox = try Sandbox()
       let file = try sandbox.write(#"{"rules":{".read":true}}"#, to: "rules.json")
       let server = try sandbox.serve("--port", "0", "--rules", file)
       #expect(server.ready["rules"] as? String == "document")
@@ -41,7 +43,6 @@ extension EndToEnd {
 
     @Test("Invalid options are rejected with status 2 before the server starts")
     func usage() throws {
-      let sandbox = try Sandbox()
       let bad = try sandbox.write("{\n  \"rules\": {\".read\": \"auth.\"}}", to: "bad.json")
       for (arguments, text) in [
         (["--rules", bad], "\(bad):2:"), (["--rules", "/no/such/file"], "No such file"),
@@ -61,7 +62,6 @@ extension EndToEnd {
 
     @Test("The emulator warns, stores nothing, opens no local socket and trusts every token")
     func emulator() throws {
-      let sandbox = try Sandbox()
       let server = try sandbox.serve("--emulator", "--port", "0")
       #expect(server.ready["emulator"] as? Bool == true)
       #expect(server.ready["rules"] as? String == "open")
@@ -80,7 +80,6 @@ extension EndToEnd {
 
     @Test("The JSON log has one object per line, includes metrics and contains no data")
     func log() throws {
-      let sandbox = try Sandbox()
       let server = try sandbox.serve(
         "--emulator",
         "--port",
@@ -116,7 +115,6 @@ extension EndToEnd {
 
     @Test("hearth databases lists and creates databases")
     func databases() throws {
-      let sandbox = try Sandbox()
       #expect(try sandbox.hearth("databases", "list").output.isEmpty)
       let server = try sandbox.serve("--port", "0")
       let socket = try #require(server.ready["socket"] as? String)
@@ -137,7 +135,6 @@ extension EndToEnd {
 
     @Test("The service file and the example use only existing options")
     func serviceFile() throws {
-      let sandbox = try Sandbox()
       let help = try sandbox.hearth("serve", "--help").output
       let options = Set(help.matches(of: /--[a-z][a-z-]*/).map { String($0.output) })
       let limits = Set(help.matches(of: /(?m)^  ([a-z-]+)  +/).map { String($0.output.1) })
