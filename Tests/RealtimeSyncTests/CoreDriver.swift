@@ -33,6 +33,13 @@ struct CoreDriver {
     return driver
   }
 
+  /// An engine that a server has greeted, without the outputs of that.
+  static func idle(_ extensions: Set<ServerHello.Extension> = []) -> CoreDriver {
+    var driver = connected(extensions)
+    driver.forget()
+    return driver
+  }
+
   /// Feeds an input and returns its outputs.
   @discardableResult
   mutating func feed(_ input: RepoInput) -> [RepoOutput] {
@@ -264,6 +271,13 @@ struct OfflineDriver {
     store = MemoryOfflineStore()
     let store = store
     engine.core.restore(OfflineState()) { store.data(of: $0) }
+  }
+
+  /// A process that a server has greeted.
+  static func connected() -> OfflineDriver {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    return driver
   }
 
   /// Passes the changes that the engine has emitted since the last time to the store.

@@ -8,8 +8,7 @@ struct DataMetadataTests {
   private let lastTwo = Query(index: .key, limit: Query.Limit(2, side: .last))
 
   private func listening(_ json: String = #"{"a":1,"b":2}"#) throws -> OfflineDriver {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     _ = try driver.engine.observe("list", answered: json)
     driver.forget()
     return driver
@@ -24,16 +23,14 @@ struct DataMetadataTests {
 
   @Test("Data received on the current connection is current")
   func current() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     _ = try driver.engine.observe("list", answered: #"{"a":1}"#)
     #expect(metadata(driver) == ["a current", "value current"])
   }
 
   @Test("Empty data is current once the server has confirmed it")
   func currentNothing() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     _ = try driver.engine.observe("list", answered: "null")
     #expect(driver.values == ["null current"])
   }
@@ -95,8 +92,7 @@ struct DataMetadataTests {
 
   @Test("A pending write outside a query does not mark the query")
   func pendingOutside() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     _ = driver.engine.observe("list", lastTwo)
     try driver.engine.push("list", #"{"b":2,"c":3}"#, tag: 1)
     driver.engine.answer(try #require(driver.engine.requests.last).id)

@@ -9,12 +9,6 @@ struct GotchaSessionTests {
   private let first1 = Query(limit: Query.Limit(1, side: .first))
   private let last2 = Query(limit: Query.Limit(2, side: .last))
 
-  private func connected() -> CoreDriver {
-    var driver = CoreDriver.connected()
-    driver.forget()
-    return driver
-  }
-
   private func node(_ json: String) throws -> Node { try Node(json: JSONParser.parse(json)) }
 
   private func add(_ amount: Double) -> Node {
@@ -27,7 +21,7 @@ struct GotchaSessionTests {
 
   @Test("17. An ordered query without bounds or limit is sent as the default listen")
   func orders() {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = driver.observe("k", Query(index: .child("x")))
     _ = driver.observe("k", Query(index: .value))
     _ = driver.observe("k", Query(index: .key))
@@ -36,7 +30,7 @@ struct GotchaSessionTests {
 
   @Test("17. A default listen starts before a tagged one ends, and vice versa")
   func replacement() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = driver.observe("k", first1)
     try driver.push("k", #"{"a":1}"#, tag: 1)
     driver.answer(2)
@@ -51,7 +45,7 @@ struct GotchaSessionTests {
 
   @Test("18. A window accepts what the server sends and evicts what no longer fits")
   func window() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = driver.observe("A", last2)
     try driver.push("A", #"{"a":1,"b":2}"#, tag: 1)
     driver.answer(2)
@@ -75,7 +69,7 @@ struct GotchaSessionTests {
 
   @Test("23. Data before the response raises no events; a response before it shows the old data")
   func answerAndData() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = try driver.observe("p", answered: #"{"a":1}"#)
     driver.feed(.write(driver.token(), path: "p/a/.priority", .set(.integer(5))))
     driver.forget()
@@ -90,7 +84,7 @@ struct GotchaSessionTests {
 
   @Test("25. A second response to a listen and pushes for an ended listen are ignored")
   func lateListens() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     let listener = try driver.observe("l", answered: "1")
     let id = driver.requests[0].id
     driver.feed(.stopObserving(listener))
@@ -102,7 +96,7 @@ struct GotchaSessionTests {
 
   @Test("26. A child moves only when its order value changes, even if it stays in place")
   func moves() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = driver.observe("m", Query(index: .child("n")))
     try driver.push("m", #"{"a":{"n":1},"b":{"n":0},"c":{"n":0}}"#)
     driver.answer(2)
@@ -120,7 +114,7 @@ struct GotchaSessionTests {
 
   @Test("27. Server values are estimated locally, on top of each other, and sent unresolved")
   func serverValues() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = try driver.observe("i", answered: #"{"n":1,"s":"x","o":{"a":1}}"#)
     driver.forget()
     driver.feed(.write(driver.token(), path: "i", .merge([Change("n", to: add(2))])))
@@ -139,7 +133,7 @@ struct GotchaSessionTests {
 
   @Test("27. onDisconnect values are sent unresolved and resolved when the connection ends")
   func scheduledValues() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = try driver.observe("o", answered: "1")
     driver.feed(.onDisconnect(driver.token(), path: "o", .set(add(4))))
     #expect(driver.requests.last?.request == .onDisconnect(path: "o", .set(add(4))))
@@ -151,7 +145,7 @@ struct GotchaSessionTests {
 
   @Test("28. A transaction's hash includes other pending writes but not its own")
   func hashes() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = try driver.observe("c", answered: "100")
     driver.transact("c") { _ in .commit(.integer(101)) }
     #expect(driver.sentWrites[0].write.hash == "5PG1TllwFpsPMPTAduN1cJllS2g=")
@@ -164,7 +158,7 @@ struct GotchaSessionTests {
 
   @Test("28. Nested transactions are sent as one write at the parent, with the parent's hash")
   func nested() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = try driver.observe("n", answered: #"{"a":1,"b":2}"#)
     driver.feed(.goOffline(.user))
     driver.transact("n/b") { _ in .commit(.integer(3)) }
@@ -182,7 +176,7 @@ struct GotchaSessionTests {
 
   @Test("F. A location that turns out to be empty clears older data of an observer below")
   func emptyPlaceAbove() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = driver.observe("l/a/b")
     let first = try #require(driver.requests.last).id
     _ = driver.observe("l")
@@ -200,7 +194,7 @@ struct GotchaSessionTests {
 
   @Test("F. The keys of a merge may be paths, also of priorities; an empty merge is harmless")
   func merges() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = try driver.observe("m", answered: #"{"a":{"b":1},"c":2}"#)
     driver.forget()
     driver.receive(.push(.merge(path: "m", [], tag: nil)))

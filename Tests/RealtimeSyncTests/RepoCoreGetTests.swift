@@ -7,8 +7,7 @@ import Testing
 struct RepoCoreGetTests {
   /// A process that has received `/list`, and then its successor.
   private func restarted(_ json: String = #"{"a":1,"b":2}"#) throws -> OfflineDriver {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     _ = try driver.engine.observe("list", answered: json)
     driver.restart { $0.getDeadline = 3_000 }
     return driver

@@ -5,12 +5,6 @@ import Testing
 
 @Suite("RepoCore: users")
 struct RepoCoreIdentityTests {
-  private func connected(_ extensions: Set<ServerHello.Extension> = []) -> CoreDriver {
-    var driver = CoreDriver.connected(extensions)
-    driver.forget()
-    return driver
-  }
-
   private func signIn(_ user: String, _ driver: inout CoreDriver) {
     driver.feed(.actAs(user: user))
     driver.feed(.authenticate(ClientRequest.Authentication(credential: "token of \(user)")))
@@ -27,7 +21,7 @@ struct RepoCoreIdentityTests {
   // Differs: A pending write is sent only
   @Test("A signed-out user's write is not sent as the next user; it waits for its own")
   func heldWrites() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     signIn("ann", &driver)
     driver.lose()
     try driver.set("a", "1")
@@ -50,7 +44,7 @@ struct RepoCoreIdentityTests {
 
   @Test("A write in flight is not sent again when its user gets a new token")
   func onceUnderWay() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     signIn("ann", &driver)
     accept(&driver)
     try driver.set("a", "1")
@@ -62,7 +56,7 @@ struct RepoCoreIdentityTests {
 
   @Test("A write made while signed out is sent as the next user who signs in")
   func writesOfNobody() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     driver.lose()
     try driver.set("a", "1")
     signIn("ann", &driver)
@@ -75,7 +69,7 @@ struct RepoCoreIdentityTests {
 
   @Test("Signing out cancels onDisconnect operations that have not been sent")
   func disconnectActions() {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     signIn("ann", &driver)
     driver.lose()
     driver.feed(.onDisconnect(driver.token(), path: "o", .set(.integer(1))))
@@ -87,7 +81,7 @@ struct RepoCoreIdentityTests {
   // Differs: When the user changes
   @Test("Signing out ends unsent transactions")
   func transactions() {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     signIn("ann", &driver)
     driver.lose()
     driver.transact("t") { _ in .commit(.integer(1)) }
@@ -102,7 +96,7 @@ struct RepoCoreIdentityTests {
 
   @Test("A transaction in flight at sign-out is not retried as the next user")
   func staleTransaction() throws {
-    var driver = connected([.writeOnce])
+    var driver = CoreDriver.idle([.writeOnce])
     signIn("ann", &driver)
     accept(&driver)
     driver.transact("t") { _ in .commit(.integer(1)) }
@@ -116,7 +110,7 @@ struct RepoCoreIdentityTests {
 
   @Test("A former user's transaction whose response was lost fails instead of being resent")
   func lostTransaction() {
-    var driver = connected([.writeOnce])
+    var driver = CoreDriver.idle([.writeOnce])
     signIn("ann", &driver)
     accept(&driver)
     driver.transact("t") { _ in .commit(.integer(1)) }
@@ -130,7 +124,7 @@ struct RepoCoreIdentityTests {
 
   @Test("A listen revoked with the old token is requested again with the new one")
   func unsettledListen() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     signIn("ann", &driver)
     accept(&driver)
     _ = try driver.observe("l", answered: "1")
@@ -145,7 +139,7 @@ struct RepoCoreIdentityTests {
 
   @Test("A listen denied to the next user is canceled once its second request is denied")
   func refusedListen() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     signIn("ann", &driver)
     accept(&driver)
     let listener = try driver.observe("l", answered: "1")
@@ -160,7 +154,7 @@ struct RepoCoreIdentityTests {
   // Differs: A token that expires
   @Test("A rejected token cancels no listener, even if the server revokes the listen first")
   func refusedToken() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     signIn("ann", &driver)
     accept(&driver)
     _ = try driver.observe("l", answered: "1")
@@ -178,7 +172,7 @@ struct RepoCoreIdentityTests {
 
   @Test("Writes and reads wait for the auth response and stay queued if the token is rejected")
   func waitsForAnswer() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     signIn("ann", &driver)
     try driver.set("a", "1")
     driver.feed(.get(driver.token(), path: "g", query: .all))

@@ -10,8 +10,7 @@ struct RepoCoreOfflineTests {
 
   /// A process that has received `/list`, and then its successor.
   private func restarted(_ json: String = #"{"a":1,"b":2,"c":3}"#) throws -> OfflineDriver {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     _ = try driver.engine.observe("list", answered: json)
     driver.restart()
     return driver
@@ -22,8 +21,7 @@ struct RepoCoreOfflineTests {
     _ query: Query,
     _ json: String
   ) throws -> (driver: OfflineDriver, listener: ListenerID) {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     let listener = driver.engine.observe("list", query)
     try driver.engine.push("list", json, tag: 1)
     driver.engine.answer(try #require(driver.engine.requests.last).id)
@@ -88,8 +86,7 @@ struct RepoCoreOfflineTests {
 
   @Test("A listen that ends before its response keeps the data already sent")
   func early() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     let listener = driver.engine.observe("list")
     try driver.engine.push("list", #"{"a":1}"#)
     driver.engine.feed(.stopObserving(listener))
@@ -100,8 +97,7 @@ struct RepoCoreOfflineTests {
 
   @Test("A listen that never received all its data stores nothing")
   func incomplete() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     _ = driver.engine.observe("list")
     try driver.engine.push("list/a", "1")
     driver.restart()
@@ -113,8 +109,7 @@ struct RepoCoreOfflineTests {
 
   @Test("Later changes reach the store: deep sets, merges, removals, a leaf replacing children")
   func changes() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     _ = try driver.engine.observe("list", answered: #"{"a":{"x":1,".priority":5},"b":2}"#)
     let target = ListenTarget(path: "list", query: .all, tag: nil)
     let steps: [ServerPush] = [
@@ -254,8 +249,7 @@ struct RepoCoreOfflineTests {
 
   @Test("Stored data below an observer is removed when its listen turns out empty")
   func belowNothing() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     _ = try driver.engine.observe("deep/list", answered: "1")
     driver.restart()
     _ = driver.engine.observe(.root)
@@ -270,8 +264,7 @@ struct RepoCoreOfflineTests {
 
   @Test("A child observer gets individually stored children but no value event")
   func storedChildren() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     for (path, json) in [("list/a", "1"), ("list/b/x", "2"), ("list/c", #"{"y":3}"#)] {
       let listener = try driver.engine.observe(Path(wire: path), answered: json)
       driver.engine.feed(.stopObserving(listener))
@@ -297,8 +290,7 @@ struct RepoCoreOfflineTests {
 
   @Test("An accepted write or removal is stored even if nobody listens")
   func acknowledgedAlone() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     try driver.engine.set("drafts/a", #"{"x":1}"#)
     try driver.engine.set("drafts/b", "null")
     try driver.engine.set("refused", "1")
@@ -315,8 +307,7 @@ struct RepoCoreOfflineTests {
 
   @Test("Newer data of a location replaces the stored data of its parts")
   func newerWhole() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     let part = try driver.engine.observe("list/a", answered: "1")
     driver.engine.feed(.stopObserving(part))
     try driver.engine.set("list/b", "1")
@@ -361,8 +352,7 @@ struct RepoCoreOfflineTests {
 
   @Test("A part that the previous process kept synced does not age below a newer location")
   func newerThanKept() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     driver.engine.feed(.keepSynced(path: "list/c", query: .all, true))
     try driver.engine.push("list/c", #"{"n":1}"#)
     driver.engine.answer(try #require(driver.engine.requests.last).id)
@@ -503,8 +493,7 @@ struct RepoCoreOfflineTests {
 
   @Test("n offline increments survive a restart and add n, before and after they are sent")
   func increments() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     _ = try driver.engine.observe("n", answered: "5")
     driver.engine.lose()
     driver.restart()
@@ -598,8 +587,7 @@ struct RepoCoreOfflineTests {
   // Differs: Data that is kept synced
   @Test("Data kept synced is not pruned by the next process, but by the one after")
   func keptSynced() throws {
-    var driver = OfflineDriver()
-    driver.engine.connect()
+    var driver = OfflineDriver.connected()
     driver.engine.feed(.keepSynced(path: "list", query: .all, true))
     try driver.engine.push("list", "1")
     driver.engine.answer(try #require(driver.engine.requests.last).id)

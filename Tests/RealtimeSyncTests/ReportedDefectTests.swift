@@ -10,15 +10,9 @@ import Testing
 struct ReportedDefectTests {
   private let first1 = Query(limit: Query.Limit(1, side: .first))
 
-  private func connected() -> CoreDriver {
-    var driver = CoreDriver.connected()
-    driver.forget()
-    return driver
-  }
-
   @Test("n increments made offline add n", arguments: [1, 2, 100])
   func offlineIncrements(count: Int) throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = try driver.observe("n", answered: "0")
     driver.lose()
     for _ in 0..<count {
@@ -44,7 +38,7 @@ struct ReportedDefectTests {
 
   @Test("During a transaction, a read of the parent shows the child's old or new data")
   func readDuringTransaction() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     driver.transact("l/b") { $0.isEmpty ? .commit(.empty) : .commit(.integer(20)) }
     _ = try driver.observe("l", answered: #"{"a":1,"b":2,"c":3}"#)
     driver.feed(.get(driver.token(), path: "l", query: .all))
@@ -65,7 +59,7 @@ struct ReportedDefectTests {
 
   /// The events of two listeners in a few steps, with a read of everything before one of the steps.
   private func told(readingBefore place: Int?) throws -> [String] {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     let server = try Node(json: JSONParser.parse(#"{"a":1,"b":2,"c":3}"#))
     var step = 0
     var reads: [Int64] = []
@@ -129,7 +123,7 @@ struct ReportedDefectTests {
 
   @Test("A revoked listen cancels each of its listeners once, whatever else arrives for it")
   func cancelledOnce() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = driver.observe("x", first1)
     _ = try driver.observe("x", answered: "1")
     _ = driver.observe("x")
@@ -152,7 +146,7 @@ struct ReportedDefectTests {
 
   @Test("A peer that vanishes silently is detected, and everything is sent to the next one")
   func deadPeer() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     _ = driver.observe(".info/connected", .all, [.value])
     _ = try driver.observe("l", answered: "1")
     try driver.set("w", "1")
@@ -194,7 +188,7 @@ struct ReportedDefectTests {
 
   @Test("An expired token ends no listener; listens resume with hashes under the next token")
   func expiredToken() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     driver.feed(.authenticate(ClientRequest.Authentication(credential: "first")))
     _ = try driver.observe("l", answered: #"{"a":1}"#)
     for token in 2...4 {
@@ -213,7 +207,7 @@ struct ReportedDefectTests {
 
   @Test("A token renewed in time affects neither the connection nor the listeners")
   func renewedToken() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     driver.feed(.authenticate(ClientRequest.Authentication(credential: "first")))
     _ = try driver.observe("l", answered: "1")
     driver.forget()
@@ -226,7 +220,7 @@ struct ReportedDefectTests {
 
   @Test("An update of 500 paths is one message and one event and does not block reads")
   func wideUpdate() throws {
-    var driver = connected()
+    var driver = CoreDriver.idle()
     let entries = (0..<5_000).map { (ChildKey("k\($0)"), Node.integer(0)) }
     let listener = driver.observe("wide", .all, [.value])
     let data = Node(sortedChildren: entries.sorted { $0.0 < $1.0 }.map { (key: $0.0, value: $0.1) })
