@@ -13,6 +13,7 @@ struct HostedServiceTests {
   private func open(_ url: String, at standIn: StandIn) throws -> Database {
     let database = try Database(url: url, options: standIn.options)
     database.callbackQueue = DispatchQueue(label: "test.callbacks")
+    afterTest { await database.close() }
     return database
   }
 
@@ -35,7 +36,6 @@ struct HostedServiceTests {
     #expect(await requests.next() == request)
     let messages = standIn.messages
     #expect(await messages.next()?.contains(#""a":"s""#) == true)
-    await database.close()
   }
 
   @Test("is reached at the host from its greeting on reconnect, with the last session ID")
@@ -50,7 +50,6 @@ struct HostedServiceTests {
       standIn.hangUp()
       #expect(await requests.next() == "\(Self.internalHost) /.ws?v=5&ls=uVWN&ns=my-ns")
     }
-    await database.close()
   }
 
   @Test("is reached at its public host again when the host from its greeting refuses connections")
@@ -67,7 +66,6 @@ struct HostedServiceTests {
     standIn.hangUp()
     #expect(await requests.next()?.hasPrefix("\(Self.internalHost) ") == true)
     #expect(await requests.next()?.hasPrefix("my-ns.firebaseio.com ") == true)
-    await database.close()
   }
 
   @Test("redirects a client before and after the greeting, and listens follow")
@@ -90,7 +88,6 @@ struct HostedServiceTests {
     #expect(await requests.next() == "\(other) /.ws?v=5&ls=uVWN&ns=my-ns")
     let again = await messages.next() ?? ""
     #expect(again.hasPrefix(other) && again.contains(#""p":"/posts""#))
-    await database.close()
   }
 
   @Test("is not retried after a shutdown message")
@@ -104,7 +101,6 @@ struct HostedServiceTests {
     database.goOnline()
     while let next = await phases.next(), next != .connected {}
     while let next = await phases.next(), next != .closed {}
-    await database.close()
   }
 
   @Test("receives account and token requests at the documented URLs")

@@ -1,9 +1,16 @@
 import NIOCore
 import NIOPosix
+import TestSupport
 
 @testable import RealtimeTransport
 
 extension ServerListener {
+  /// Has the listener close once the test is over.
+  func endingWithTest() -> ServerListener {
+    afterTest { try? await self.close().get() }
+    return self
+  }
+
   /// A listener on a free port that greets WebSockets and echoes the bodies of requests.
   static func startEcho(
     _ certificate: ServerCertificate?,
@@ -29,7 +36,7 @@ extension ServerListener {
           )
         }
       )
-    ).get()
+    ).get().endingWithTest()
   }
 
   /// The port that the listener uses.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A client of a TLS server")
+@Suite("A client of a TLS server", .cleansUp)
 struct TrustTests {
   private let certificates: Certificates
 
@@ -54,7 +54,6 @@ struct TrustTests {
     #expect(try await probe.next() == long)
     probe.close()
     #expect(try await probe.closed().kind == .closed)
-    try await listener.close().get()
   }
 
   @Test("connects to a server whose certificate matches its IP address")
@@ -66,7 +65,6 @@ struct TrustTests {
     let probe = try await ClientProbe(target, trust: certificates.trust)
     #expect(try await probe.next() == "hello")
     probe.close()
-    try await listener.close().get()
   }
 
   @Test(
@@ -143,6 +141,5 @@ struct TrustTests {
     )
     let target = ConnectionTarget(host: "localhost", port: listener.port)
     #expect(try await ClientProbe(target).closed().kind == .lost)
-    try await listener.close().get()
   }
 }

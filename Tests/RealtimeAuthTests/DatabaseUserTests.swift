@@ -34,7 +34,6 @@ struct DatabaseUserTests {
     try auth.signOut()
     await auth.settle()
     #expect(await isDenied { try await place.setValue(3) })
-    await database.close()
   }
 
   // Differs: The databases and the `Auth`
@@ -78,7 +77,6 @@ struct DatabaseUserTests {
     try auth.signOut()
     await told.wait { $0.last == "cancelled" }
     #expect(Array(told.elements.suffix(3)) == ["one", "two", "cancelled"])
-    await database.close()
   }
 
   @Test("Offline writes wait for their own user and are not sent as the next one")
@@ -100,7 +98,6 @@ struct DatabaseUserTests {
     try await auth.signIn(withEmail: ann, password: password)
     await answers.wait(for: 1)
     #expect(answers.elements == ["stored"])
-    await database.close()
   }
 
   @Test("A token that expired while the client was offline is refreshed before use")
@@ -121,7 +118,6 @@ struct DatabaseUserTests {
     await answers.wait(for: 1)
     #expect(answers.elements == ["stored"])
     #expect(try await user.getIDToken() != token)
-    await database.close()
   }
 
   @Test("The database waits and reports the reason while no token is available")
@@ -140,7 +136,6 @@ struct DatabaseUserTests {
     scene.standIn.state.withLockedValue { $0.planned = [:] }
     await told.wait { $0.last?.phase == .connected }
     try await database.reference(withPath: "private/x").setValue(1)
-    await database.close()
   }
 
   @Test("A disabled account is signed out, and the database continues unauthenticated")
@@ -159,7 +154,6 @@ struct DatabaseUserTests {
     #expect(told.elements.last == .some(nil))
     try await database.reference(withPath: "all/x").setValue(1)
     #expect(await isDenied { try await database.reference(withPath: "private/x").setValue(2) })
-    await database.close()
   }
 }
 

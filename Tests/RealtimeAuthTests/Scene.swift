@@ -65,6 +65,7 @@ final class Scene: Sendable {
     configure(&options)
     let database = try Database(url: url, options: options)
     database.callbackQueue = DispatchQueue(label: "test.callbacks")
+    afterTest { await database.close() }
     return database
   }
 }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransportTestSupport
 
-@Suite("A listener")
+@Suite("A listener", .cleansUp)
 struct ListenerPolicyTests {
   private func answer(
     _ request: String,
@@ -91,21 +91,19 @@ struct ListenerPolicyTests {
     let listener = try await ServerListener.startEcho(at: .unix(path: path))
     let client = try await ClientProbe(listener.address.target)
     #expect(try await client.next() == "hello")
-    try await listener.close().get()
   }
 
   @Test("does not replace a socket in use")
   func inUse() async throws {
     let directory = try TemporaryDirectory()
     let address = ListenAddress.unix(path: directory.file("s"))
-    let first = try await ServerListener.startEcho(at: address)
+    _ = try await ServerListener.startEcho(at: address)
     let error = await #expect(throws: ListenError.self) {
       try await ServerListener.startEcho(at: address)
     }
     #expect(error?.kind == .inUse)
     let client = try await ClientProbe(address.target)
     #expect(try await client.next() == "hello")
-    try await first.close().get()
   }
 
   @Test("does not replace a regular file")
@@ -137,7 +135,6 @@ struct ListenerPolicyTests {
       try await ServerListener.startEcho(at: first.address)
     }
     #expect(error?.kind == .inUse)
-    try await first.close().get()
   }
 
   private func leaveStaleSocket(at path: String) throws {

@@ -7,7 +7,7 @@ import TransportTestSupport
 
 @testable import RealtimeTransport
 
-@Suite("Client and listener on one machine")
+@Suite("Client and listener on one machine", .cleansUp)
 struct LoopbackTests {
   @Test("exchange short and long messages over TCP and Unix sockets", arguments: [true, false])
   func echo(isUnix: Bool) async throws {
@@ -24,7 +24,6 @@ struct LoopbackTests {
     #expect(try await client.next() == "{\"a\":1}")
     client.close()
     #expect(try await client.closed().kind == .closed)
-    try await listener.close().get()
   }
 
   @Test("connect again after the socket file and its directory are removed")
@@ -65,7 +64,6 @@ struct LoopbackTests {
     }
     let client = try await ClientProbe(listener.address.target)
     #expect(try await client.next() == "process \(getpid()) of user \(getuid())")
-    try await listener.close().get()
   }
 
   @Test("discard the HTTP request once the connection is accepted")
@@ -86,7 +84,6 @@ struct LoopbackTests {
     client.send("{}")
     #expect(try await client.next() == "forgotten")
     client.close()
-    try await listener.close().get()
   }
 
   @Test("admit only the server's own user and root")
@@ -106,7 +103,6 @@ struct LoopbackTests {
     let end = try await ClientProbe(listener.address.target).closed()
     #expect(end.kind == .refused(status: 404))
     #expect(end.description.contains("no such database"))
-    try await listener.close().get()
   }
 
   @Test("detect a peer that does not read")
@@ -121,7 +117,6 @@ struct LoopbackTests {
     let peer = try await RawPeer.openWithoutReading(listener.address)
     #expect(try await ended.futureResult.get().kind == .slowConsumer)
     try? await peer.close()
-    try await listener.close().get()
   }
 
   @Test("detect more pending output for a peer than allowed")
@@ -137,6 +132,5 @@ struct LoopbackTests {
     let peer = try await RawPeer.openWithoutReading(listener.address)
     #expect(try await ended.futureResult.get().kind == .slowConsumer)
     try? await peer.close()
-    try await listener.close().get()
   }
 }

@@ -6,7 +6,7 @@ import TransportTestSupport
 
 @testable import RealtimeTransport
 
-@Suite("Plain HTTP requests", .timeLimit(.minutes(1)))
+@Suite("Plain HTTP requests", .timeLimit(.minutes(1)), .cleansUp)
 struct PlainRequestTests {
   private static let get = "GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -22,7 +22,7 @@ struct PlainRequestTests {
         answer: answer,
         accept: { _ in ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in }) }
       )
-    ).get()
+    ).get().endingWithTest()
   }
 
   private static func text(_ text: String) -> HTTPAnswer {
@@ -48,7 +48,6 @@ struct PlainRequestTests {
       "GET /?x=a%0D%0AY:b%00%C3%A9 HTTP/1.0\r\nHost: localhost\r\n\r\n"
     )
     #expect(text.contains("\r\nX: a??Y:b???\r\n"))
-    try await listener.close().get()
   }
 
   @Test("get a 500 response if the handler fails")
@@ -56,7 +55,6 @@ struct PlainRequestTests {
     let listener = try await listen { $1.makeFailedFuture(CancellationError()) }
     let text = try await RawPeer.exchange(listener.address, Self.get)
     #expect(text.hasPrefix("HTTP/1.1 500 "))
-    try await listener.close().get()
   }
 
   @Test("must arrive in time, as must the next one", arguments: [false, true])
@@ -69,7 +67,6 @@ struct PlainRequestTests {
     let start = "PUT /a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n1"
     let text = try await RawPeer.exchange(listener.address, start + (isWhole ? "1" : ""))
     #expect(isWhole ? text.hasSuffix("\r\n\r\n2") : text.isEmpty)
-    try await listener.close().get()
   }
 
   @Test("are answered if in progress when the listener shuts down")
@@ -87,7 +84,6 @@ struct PlainRequestTests {
     answer.succeed(.answer(Self.text("late")))
     #expect(try await text.contains("Connection: close\r\n\r\nlate"))
     try await closed.get()
-    try await listener.close().get()
   }
 
   @Test("may be answered with a stream")
@@ -107,7 +103,6 @@ struct PlainRequestTests {
     #expect(text.contains("Transfer-Encoding: chunked\r\n"))
     #expect(text.hasSuffix("\r\n\r\n5\r\nhello\r\n0\r\n\r\n"))
     try await ended.futureResult.get()
-    try await listener.close().get()
   }
 
   @Test("do not fill memory if nobody reads the response")
@@ -127,7 +122,6 @@ struct PlainRequestTests {
     try await channel.writeAndFlush(ByteBuffer(string: Self.get))
     try await ended.futureResult.get()
     try? await channel.close()
-    try await listener.close().get()
   }
 
   @Test("report when a stream's reader leaves, even before the stream opens")

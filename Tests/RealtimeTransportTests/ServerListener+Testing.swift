@@ -1,9 +1,16 @@
 import NIOCore
 import NIOPosix
+import TestSupport
 
 @testable import RealtimeTransport
 
 extension ServerListener {
+  /// Has the listener close once the test is over.
+  func endingWithTest() -> ServerListener {
+    afterTest { try? await self.close().get() }
+    return self
+  }
+
   /// A listener whose connections behave as the closure specifies.
   static func start(
     at address: ListenAddress = .loopback(port: 0),
@@ -19,7 +26,7 @@ extension ServerListener {
         admit: { $1.makeSucceededFuture(admit($0)) },
         accept: accept
       )
-    ).get()
+    ).get().endingWithTest()
   }
 
   /// A listener that sends a greeting, and then echoes what it receives.

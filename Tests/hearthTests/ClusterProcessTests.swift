@@ -10,7 +10,8 @@ import Testing
   "Several servers on one PostgreSQL",
   .enabled(if: PostgresServer.isInstalled),
   .serialized,
-  .timeLimit(.minutes(5))
+  .timeLimit(.minutes(5)),
+  .cleansUp
 )
 struct ClusterProcessTests {
   /// The servers of a test.
@@ -82,7 +83,9 @@ struct ClusterProcessTests {
 
     /// A client that knows the address of one server.
     func client(of number: Int) throws -> Database {
-      try Database(url: "http://127.0.0.1:\(servers[number].port)?ns=hearth")
+      let database = try Database(url: "http://127.0.0.1:\(servers[number].port)?ns=hearth")
+      afterTest { await database.close() }
+      return database
     }
   }
 
@@ -180,7 +183,6 @@ struct ClusterProcessTests {
     }
     let gone = try await database.reference(withPath: "gone").getData().value as? Int
     #expect(gone == 1, "what the dead leader had been told to write later is written once")
-    await database.close()
   }
 
   @Test("After a leader is frozen, another takes over, and the woken one sends and stores nothing")
@@ -211,7 +213,6 @@ struct ClusterProcessTests {
     #expect(try await database.reference(withPath: "x").getData().value as? String == "new")
     #expect(try cluster.servers[leader].request("GET", "/x.json").body == "\"new\"")
     #expect(try !cluster.leads(leader))
-    await database.close()
   }
 
   @Test("A leader cut off from PostgreSQL releases its clients, and another takes over")
@@ -225,7 +226,6 @@ struct ClusterProcessTests {
       #expect(next == 1)
       proxy.set(.fair)
     }
-    await database.close()
   }
 
   @Test("A leader and its readers survive silent connections to PostgreSQL")
@@ -267,7 +267,6 @@ struct ClusterProcessTests {
     #expect(!names.isEmpty)
     for name in names { #expect(metrics.contains("# TYPE \(name) "), "an alert uses \(name)") }
     #expect(metrics.contains("\nhearth_cluster_unfolded_batches{database=\"hearth\"} "))
-    await database.close()
   }
 
   @Test("A leader that renews its lease but cannot commit is replaced")
@@ -285,8 +284,6 @@ struct ClusterProcessTests {
       proxy.silenceWatched(false)
     }
     #expect(try !cluster.leads(0))
-    await database.close()
-    await reader.close()
   }
 
   @Test("Clients and operators are told when PostgreSQL waits for a missing standby")
@@ -489,7 +486,6 @@ struct ClusterProcessTests {
       #expect(next == 1)
     }
     #expect(try !cluster.leads(0))
-    await database.close()
   }
 
   @Test("A restart of PostgreSQL loses or duplicates no write, and clients continue")
@@ -576,7 +572,6 @@ struct ClusterProcessTests {
     } then: { _ in
       #expect(cluster.servers[leader].process.wait() == 0)
     }
-    await database.close()
   }
 }
 
