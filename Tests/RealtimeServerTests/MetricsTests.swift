@@ -151,7 +151,7 @@ struct MetricsTests {
   }
 }
 
-@Suite("A token bucket", .cleansUp)
+@Suite("A token bucket")
 struct TokenBucketTests {
   private func delays(_ bucket: inout TokenBucket, _ times: Int64...) -> [Int64] {
     var delays: [Int64] = []
@@ -176,7 +176,7 @@ struct TokenBucketTests {
   }
 }
 
-@Suite("A memory gauge", .cleansUp)
+@Suite("A memory gauge")
 struct MemoryGaugeTests {
   @Test("reports when memory exceeds the limit", arguments: [(10, true), (11, false), (0, false)])
   func limit(mebibytes: Int, isExhausted: Bool) {

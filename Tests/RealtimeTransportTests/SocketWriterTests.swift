@@ -6,7 +6,7 @@ import Testing
 import TransportTestSupport
 
 /// What is written to a socket directly, what goes through its channel, and both in turn.
-@Suite("Output of an unencrypted connection", .timeLimit(.minutes(1)))
+@Suite("Output of an unencrypted connection", .timeLimit(.minutes(1)), .cleansUp)
 struct SocketWriterTests {
   /// More than the buffers of both sockets can hold.
   private static let early = 3_000
@@ -111,6 +111,5 @@ struct SocketWriterTests {
     let received = try await read(Self.early + Self.late)
     #expect(received == (0..<Self.early + Self.late).flatMap(Self.frame))
     try await channel.close()
-    try await listener.close().get()
   }
 }

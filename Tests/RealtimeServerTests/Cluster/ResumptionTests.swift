@@ -443,7 +443,7 @@ private final class FirstServer: MessageProbe, Sendable {
 }
 
 /// What the next leader is told, request by request.
-@Suite("Conversations of clients", .cleansUp)
+@Suite("Conversations of clients")
 struct ConversationTests {
   private func say(_ text: String, in conversation: inout Conversation) {
     let isRequest = conversation.said(Array(text.utf8))
