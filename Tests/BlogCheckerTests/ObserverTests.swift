@@ -52,10 +52,8 @@ struct ObserverTests {
     #expect(revisions(commits) == Array(4...11))
     #expect(commits.finalRevision == 11)
     #expect(commits.gapCount == 0)
-    guard case .crash(moment, _) = commits.entries[6] else {
-      Issue.record("the crash is not where it was: \(commits.entries.count)")
-      return
-    }
+    guard case .crash(moment, _) = commits.entries[6]
+    else { throw Unexpected("the crash is not where it was: \(commits.entries.count)") }
     // The commits that were seen one by one lead to the final data read as a whole.
     var root = commits.root
     for case .commit(let commit, _) in commits.entries {

@@ -1,6 +1,7 @@
 import BlogModel
 import RealtimeCore
 import RealtimeDatabase
+import TestSupport
 import Testing
 
 @Suite("Blog repair")
@@ -163,10 +164,7 @@ struct BlogRepairTests {
       ["post-comments/gone/c": ["uid": "u", "author": "u", "text": "precious"]]
     )
     let outcome = try #require(try await repair(database).first)
-    guard case .repaired(let what) = outcome else {
-      Issue.record("\(outcome)")
-      return
-    }
+    guard case .repaired(let what) = outcome else { throw Unexpected("\(outcome)") }
     #expect(what.contains("precious"))
   }
 
@@ -190,10 +188,8 @@ struct BlogRepairTests {
     )
     for fault in found.faults {
       #expect(!fault.remedy.isAutomatic)
-      guard case .left = try await BlogRepair(database.reference()).repair(fault) else {
-        Issue.record("\(fault) was not left")
-        return
-      }
+      guard case .left = try await BlogRepair(database.reference()).repair(fault)
+      else { throw Unexpected("\(fault) was not left") }
     }
     #expect(try await database.reference().getData().exportedJSON == before)
   }
@@ -242,10 +238,8 @@ struct BlogRepairTests {
     )
     let blog = BlogRepair(database.reference())
     for fault in found.faults {
-      guard case .left = try await blog.repair(fault) else {
-        Issue.record("\(fault) was not left")
-        return
-      }
+      guard case .left = try await blog.repair(fault)
+      else { throw Unexpected("\(fault) was not left") }
     }
     let copy = try await database.reference().child("user-posts/u/p/title").getData()
     #expect(copy.value as? String == "t")

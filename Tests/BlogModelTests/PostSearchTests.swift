@@ -2,6 +2,7 @@ import BlogModel
 import Foundation
 import RealtimeDatabase
 import RealtimeServer
+import TestSupport
 import Testing
 
 @Suite("Post search", .timeLimit(.minutes(3)))
@@ -91,10 +92,8 @@ struct PostSearchTests {
     let server = try await BlogServer(rules: .source(#"{"rules":{"users":{".read":true}}}"#))
     let probe = try server.screen("ann")
     let all = try await reports(of: 1, probe) { _ in true }
-    guard case .failed(let reason) = all.last?.end else {
-      Issue.record("it ended with \(String(describing: all.last?.end))")
-      return
-    }
+    guard case .failed(let reason) = all.last?.end
+    else { throw Unexpected("it ended with \(String(describing: all.last?.end))") }
     #expect(reason.lowercased().contains("permission denied"))
   }
 }

@@ -1,5 +1,6 @@
 import RealtimeCore
 import RealtimeDatabase
+import TestSupport
 import Testing
 
 @testable import HearthLab
@@ -34,10 +35,8 @@ struct CrewTests {
     for number in [1, 1, 2, 2, 3] { tally.countAttempt(number: number) }
     tally.transactions = 2
     for milliseconds in 1...1_000 { tally.seen.record(microseconds: Int64(milliseconds) * 1_000) }
-    guard case .tally(let read)? = CrewReport(CrewReport.tally(tally).line) else {
-      Issue.record("no tally")
-      return
-    }
+    guard case .tally(let read)? = CrewReport(CrewReport.tally(tally).line)
+    else { throw Unexpected("no tally") }
     #expect(read.begun == 3)
     #expect(read.attempts == 5)
     #expect(read.seen.count == 1_000)
@@ -46,23 +45,19 @@ struct CrewTests {
   }
 
   @Test("What was acknowledged round-trips between processes")
-  func acknowledged() {
+  func acknowledged() throws {
     var latencies = Latencies()
     latencies.record(microseconds: 7_000)
-    guard case .acknowledged(let read)? = CrewReport(CrewReport.acknowledged(latencies).line) else {
-      Issue.record("no latencies")
-      return
-    }
+    guard case .acknowledged(let read)? = CrewReport(CrewReport.acknowledged(latencies).line)
+    else { throw Unexpected("no latencies") }
     #expect(read.brief == "p50 7 ms, p99 7 ms")
   }
 
   @Test("Views round-trip with all their digests")
-  func views() {
+  func views() throws {
     let views = ["recent": ["a", "b"], "top": ["c"]]
-    guard case .views(let read)? = CrewReport(CrewReport.views(views).line) else {
-      Issue.record("no views")
-      return
-    }
+    guard case .views(let read)? = CrewReport(CrewReport.views(views).line)
+    else { throw Unexpected("no views") }
     #expect(read == views)
   }
 

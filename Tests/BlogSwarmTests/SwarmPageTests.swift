@@ -1,6 +1,7 @@
 import Foundation
 import FoundationXML
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import HearthLab
@@ -99,10 +100,8 @@ struct SwarmPageTests {
   func tries() throws {
     let tally = try Self.report().tally
     #expect(tally.tries == [1, 1, 1, 0, 0, 0, 0, 0, 0, 2])
-    guard case .tally(var sum)? = CrewReport(CrewReport.tally(tally).line) else {
-      Issue.record("no tally")
-      return
-    }
+    guard case .tally(var sum)? = CrewReport(CrewReport.tally(tally).line)
+    else { throw Unexpected("no tally") }
     #expect(sum.tries == tally.tries && sum.attempts == 8)
     sum.add(tally)
     #expect(sum.tries == [2, 2, 2, 0, 0, 0, 0, 0, 0, 4])

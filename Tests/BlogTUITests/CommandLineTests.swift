@@ -1,4 +1,5 @@
 import BlogModel
+import TestSupport
 import Testing
 
 @testable import BlogTUI
@@ -13,13 +14,11 @@ struct CommandLineTests {
   }
 
   @Test("dump-screen writes the screen to a file")
-  func dump() {
+  func dump() throws {
     var model = Fixture.loaded()
     let effects = model.type(":dump-screen a b.txt", .enter)
-    guard case .environment(.write(let text, let file))? = effects.last else {
-      Issue.record("nothing is written: \(effects)")
-      return
-    }
+    guard case .environment(.write(let text, let file))? = effects.last
+    else { throw Unexpected("nothing is written: \(effects)") }
     #expect(file == "a b.txt")
     #expect(text.contains("The hearth is lit"))
     #expect(!text.contains("dump-screen"))

@@ -1,6 +1,7 @@
 import BlogModel
 import Foundation
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import BlogTUI
@@ -275,10 +276,8 @@ struct InspectorFilterTests {
   @Test("w writes lines of JSON to a file that is named after the time")
   func export() throws {
     var model = opened(Self.star + Self.pings)
-    guard case .environment(.writeWire(let text, let file))? = model.type("w").last else {
-      Issue.record("nothing is written")
-      return
-    }
+    guard case .environment(.writeWire(let text, let file))? = model.type("w").last
+    else { throw Unexpected("nothing is written") }
     #expect(file == "hearth-wire-2023-11-14-221320.jsonl")
     let lines = try text.split(separator: "\n").map { try JSONParser.parse(Array($0.utf8)) }
     #expect(lines.count == Self.star.count)

@@ -1,4 +1,5 @@
 import BlogModel
+import TestSupport
 import Testing
 
 @testable import BlogTUI
@@ -72,12 +73,10 @@ struct OwnCommandTests {
   }
 
   @Test("A key runs a command with the post as its input and never as shell code")
-  func running() {
+  func running() throws {
     var model = model("[commands.keep]\nrun = \"cat\"\nkey = \"X\"")
-    guard case .run(let job)? = model.type("X").first?.environmentAction else {
-      Issue.record("nothing ran")
-      return
-    }
+    guard case .run(let job)? = model.type("X").first?.environmentAction
+    else { throw Unexpected("nothing ran") }
     #expect(job.shell == "cat")
     #expect(job.input == Fixture.posts[0].body + "\n")
     #expect(job.variables["HEARTH_POST_ID"] == "p12")
@@ -129,15 +128,12 @@ struct OwnCommandTests {
   }
 
   @Test("A command can be typed, found in the palette, and a post piped to one once")
-  func typing() {
+  func typing() throws {
     var model = model("[commands]\nwords = \"wc -w\"")
     #expect(model.send(.command("words")).first?.environmentAction != nil)
     model.send(.commandEnded(CommandOutcome(name: "words")))
     guard case .run(let job)? = model.send(.command("pipe sort | head")).first?.environmentAction
-    else {
-      Issue.record("nothing ran")
-      return
-    }
+    else { throw Unexpected("nothing ran") }
     #expect(job.shell == "sort | head")
     model.send(.commandEnded(CommandOutcome(name: "sort")))
     model.type("!")

@@ -70,10 +70,8 @@ struct RecordingTests {
     }
     for position in stride(from: recording.steps.count, through: 0, by: -1) {
       forward.move(to: position)
-      guard forward.screen == screens[position] else {
-        Issue.record("seed \(seed): back at \(position) the screen is another")
-        return
-      }
+      guard forward.screen == screens[position]
+      else { throw Unexpected("seed \(seed): back at \(position) the screen is another") }
     }
     var random = SplitMix64(seed: seed)
     for _ in 0..<100 {

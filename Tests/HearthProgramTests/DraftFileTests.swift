@@ -126,10 +126,7 @@ struct DraftFileTests {
     let drafts = DraftFile(directory: directory.path, uid: "alice")
     let result = editor(drafts, "sed -i s/B/more/ $0; \(end)").edit(Draft(title: "T", body: "B"))
     let path = try #require(try files(directory, ".txt").first)
-    guard case .failure(let error) = result else {
-      Issue.record("no failure")
-      return
-    }
+    guard case .failure(let error) = result else { throw Unexpected("no failure") }
     #expect(error.description.contains(path))
     // A second edit gets a file of its own.
     _ = editor(drafts, "true").edit(Draft(title: "T", body: "B"))

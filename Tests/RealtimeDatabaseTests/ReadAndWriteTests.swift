@@ -91,10 +91,8 @@ struct ReadAndWriteTests {
   @Test("A multi-path update changes several paths at once")
   func multiPathUpdate() async throws {
     let ref = try station.open().reference()
-    guard let key = ref.child("posts").childByAutoId().key else {
-      Issue.record("a location with a key of its own has no key")
-      return
-    }
+    guard let key = ref.child("posts").childByAutoId().key
+    else { throw Unexpected("a location with a key of its own has no key") }
     let post = ["uid": "ann", "author": "Ann", "title": "T", "body": "B"]
     let childUpdates = ["/posts/\(key)": post, "/user-posts/ann/\(key)/": post]
     func write() { ref.updateChildValues(childUpdates) }

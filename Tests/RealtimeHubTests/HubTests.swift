@@ -1,4 +1,5 @@
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import RealtimeServer
@@ -15,10 +16,8 @@ struct HubTests {
     )
     _ = dialogue.hub.handle(.request(id: 9, request), from: PeerID(0), at: 1)
     _ = dialogue.hub.takeBatch()
-    guard case .broadcast(let peers, _)? = dialogue.hub.batchCommitted().first else {
-      Issue.record("no message to several")
-      return
-    }
+    guard case .broadcast(let peers, _)? = dialogue.hub.batchCommitted().first
+    else { throw Unexpected("no message to several") }
     #expect(peers == (0..<3).map { PeerID($0) })
   }
 

@@ -1,5 +1,6 @@
 import RealtimeCore
 import RealtimeServer
+import TestSupport
 import Testing
 
 @Suite("TreeHub: the identity of a peer")
@@ -23,10 +24,7 @@ struct IdentityTests {
     hub.open(PeerID(0))
     let request = ClientRequest.authenticate(.init(credential: "owner", isAdministrative: true))
     let outputs = hub.handle(.request(id: 1, request), from: PeerID(0), at: 0)
-    guard case .send(_, let message)? = outputs.first else {
-      Issue.record("no answer")
-      return
-    }
+    guard case .send(_, let message)? = outputs.first else { throw Unexpected("no answer") }
     #expect(statuses([String(decoding: message.bytes, as: UTF8.self)]) == ["invalid_token"])
   }
 

@@ -43,10 +43,8 @@ struct RangeTests {
     let now = known.setting(Path(["70"]), to: .empty).setting(Path(["z"]), to: .bool(true))
     let root = Node.empty.setting(Path(["a"]), to: now)
     let pushes = try Self.listen(Self.request("a", known, tag: tag), to: root)
-    guard pushes.count == 1, case .push(.rangeMerge("a", let ranges, tag: tag)) = pushes[0] else {
-      Issue.record("\(pushes)")
-      return
-    }
+    guard pushes.count == 1, case .push(.rangeMerge("a", let ranges, tag: tag)) = pushes[0]
+    else { throw Unexpected("\(pushes)") }
     let merged = ranges.reduce(known) {
       $1.applied(to: $0)
     }

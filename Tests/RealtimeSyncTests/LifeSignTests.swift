@@ -1,4 +1,5 @@
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import RealtimeDatabase
@@ -43,10 +44,8 @@ struct LifeSignTests {
     driver.pass(1)
     #expect(!driver.core.isConnected)
     #expect(causes(driver) == [.noAnswer])
-    guard case .connecting = driver.core.phase else {
-      Issue.record("it is not tried again at once")
-      return
-    }
+    guard case .connecting = driver.core.phase
+    else { throw Unexpected("it is not tried again at once") }
     // The next attempt gets no response either, and is abandoned in turn.
     #expect(driver.core.silentSince == nil)
     driver.pass(3_000)

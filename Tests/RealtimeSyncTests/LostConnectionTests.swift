@@ -32,7 +32,7 @@ struct OutageTests {
   }
 
   @Test("The client retries with increasing pauses and never gives up", arguments: 1...5)
-  func attempts(seed: Int) {
+  func attempts(seed: Int) throws {
     var driver = CoreDriver.connected()
     let configuration = RepoConfiguration(clientID: "c", statisticsName: "s")
     let all = pauses(of: &driver, seed: UInt64(seed))
@@ -43,10 +43,8 @@ struct OutageTests {
     #expect(late.allSatisfy { $0 <= configuration.maximumReconnectDelay })
     // With jitter, no two terminals reconnect at the same moment.
     #expect(Set(late).count > late.count / 2)
-    guard case .connecting = driver.core.phase else {
-      Issue.record("no attempt is under way: \(driver.core.phase)")
-      return
-    }
+    guard case .connecting = driver.core.phase
+    else { throw Unexpected("no attempt is under way: \(driver.core.phase)") }
   }
 
   @Test("After it, all listens resume, and the view equals that of a new client")
@@ -115,7 +113,7 @@ struct HalfOpenTests {
   }
 
   @Test("A redirect loop is broken")
-  func circle() {
+  func circle() throws {
     var driver = CoreDriver { $0.followsServerHost = true }
     driver.feed(.goOnline(.user))
     // After one server has died, the others may need a few redirects to agree on the next leader.
@@ -123,22 +121,18 @@ struct HalfOpenTests {
       #expect(hosts(driver.receive(.reset(host: host))) == [host])
     }
     driver.receive(.reset(host: "a"))
-    guard case .waiting = driver.core.phase else {
-      Issue.record("the fifth redirect is followed without a pause")
-      return
-    }
+    guard case .waiting = driver.core.phase
+    else { throw Unexpected("the fifth redirect is followed without a pause") }
     #expect(hosts(driver.feed(.timerFired(.reconnect))) == ["a"])
   }
 
   @Test("A redirect host that refuses connections is dropped in favor of the public host")
-  func deadHost() {
+  func deadHost() throws {
     var driver = CoreDriver { $0.followsServerHost = true }
     driver.feed(.goOnline(.user))
     driver.receive(.reset(host: "a"))
-    guard let id = driver.core.connection.current else {
-      Issue.record("no attempt is under way")
-      return
-    }
+    guard let id = driver.core.connection.current
+    else { throw Unexpected("no attempt is under way") }
     let outputs = driver.feed(.transportClosed(id, reason: "refused"))
     #expect(hosts(outputs) == [nil], "it is made at once")
   }

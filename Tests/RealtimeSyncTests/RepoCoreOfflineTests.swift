@@ -1,5 +1,6 @@
 import OfflineTestSupport
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import RealtimeDatabase
@@ -57,10 +58,8 @@ struct RepoCoreOfflineTests {
     var driver = try restarted("{\(members.joined(separator: ","))}")
     _ = driver.engine.observe("list")
     driver.engine.connect()
-    guard case .listen(let listen)? = driver.engine.requests.last?.request else {
-      Issue.record("nothing was listened to")
-      return
-    }
+    guard case .listen(let listen)? = driver.engine.requests.last?.request
+    else { throw Unexpected("nothing was listened to") }
     #expect(listen.compoundHash != nil)
     let range = RangeMerge(
       start: nil,

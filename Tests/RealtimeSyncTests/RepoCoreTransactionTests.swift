@@ -1,4 +1,5 @@
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import RealtimeDatabase
@@ -84,10 +85,8 @@ struct RepoCoreTransactionTests {
     driver.answer(3, .permissionDenied, "Permission denied")
     #expect(driver.values == ["100"])
     #expect(driver.completions == ["transaction 2 permission_denied false 100"])
-    guard case .raise? = driver.outputs.first else {
-      Issue.record("the event must come before the completion")
-      return
-    }
+    guard case .raise? = driver.outputs.first
+    else { throw Unexpected("the event must come before the completion") }
   }
 
   @Test("A function that aborts writes nothing and reports its input")

@@ -1,4 +1,5 @@
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import RealtimeDatabase
@@ -29,10 +30,8 @@ struct RepoCoreWriteTests {
     driver.answer(4, .permissionDenied)
     #expect(driver.values == ["0"])
     #expect(driver.completions == ["write 2 permission_denied", "write 3 permission_denied"])
-    guard case .writeCompleted? = driver.outputs.last else {
-      Issue.record("the completion must come after the event")
-      return
-    }
+    guard case .writeCompleted? = driver.outputs.last
+    else { throw Unexpected("the completion must come after the event") }
   }
 
   @Test("Offline writes are sent in order after the listens")

@@ -160,10 +160,7 @@ struct ReportedDefectTests {
     #expect(waited <= driver.core.configuration.patience)
     #expect(driver.values == ["false"])
     guard driver.outputs.contains(where: { if case .disconnect = $0 { true } else { false } })
-    else {
-      Issue.record("the socket is left open")
-      return
-    }
+    else { throw Unexpected("the socket is left open") }
     driver.connect()
     #expect(driver.listens == ["q /l \(Node.integer(1).hash)"])
     #expect(driver.sentWrites.map(\.write.path) == ["w"])
@@ -174,10 +171,8 @@ struct ReportedDefectTests {
   func deadBeforeGreeting() throws {
     var driver = CoreDriver()
     _ = driver.observe("l")
-    guard case .connecting(let id) = driver.core.phase else {
-      Issue.record("\(driver.core.phase)")
-      return
-    }
+    guard case .connecting(let id) = driver.core.phase
+    else { throw Unexpected("\(driver.core.phase)") }
     driver.feed(.transportOpened(id))
     driver.time.monotonic += driver.core.configuration.connectTimeout
     driver.feed(.timerFired(.connectTimeout))

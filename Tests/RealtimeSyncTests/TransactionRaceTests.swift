@@ -1,4 +1,5 @@
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import RealtimeDatabase
@@ -57,10 +58,8 @@ struct TransactionRaceTests {
     driver.forget()
     driver.feed(.timerFired(.transactionRetry("c")))
     #expect(driver.sentWrites.isEmpty)
-    guard case .schedule(.transactionRetry("c"), 7)? = driver.outputs.last else {
-      Issue.record("the rest of the pause is not waited for")
-      return
-    }
+    guard case .schedule(.transactionRetry("c"), 7)? = driver.outputs.last
+    else { throw Unexpected("the rest of the pause is not waited for") }
   }
 
   @Test("A retry after a pause uses the latest data")

@@ -167,10 +167,8 @@ struct ForeignLogAttackTests {
     let store = try SQLiteTreeStore(directory: image.store, now: 0)
     try store.commit(CommitBatch(commits: [], rules: "{}"))
     try store.close()
-    guard case .name(.some) = LogIdentity.ofFile(image.database) else {
-      Issue.record("the file has no name")
-      return
-    }
+    guard case .name(.some) = LogIdentity.ofFile(image.database)
+    else { throw Unexpected("the file has no name") }
   }
 
   @Test("is not copied into the accounts of another directory, nor into an older copy")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import BlogTUI
@@ -82,10 +83,7 @@ extension NcursesTerminalTests {
         keys += self.keys(terminal)
       }
       #expect(keys.count == 1)
-      guard case .paste(let text)? = keys.first else {
-        Issue.record("no paste: \(keys)")
-        return
-      }
+      guard case .paste(let text)? = keys.first else { throw Unexpected("no paste: \(keys)") }
       #expect(text.hasPrefix("qdd:q!"))
     }
   }

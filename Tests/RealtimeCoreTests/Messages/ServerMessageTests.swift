@@ -61,10 +61,7 @@ struct ServerMessageTests {
     )
     guard case .response(1, let response) = try ServerMessage(decoding: message.encoded()),
       case .json(let json) = response.payload
-    else {
-      Issue.record("no answer with JSON")
-      return
-    }
+    else { throw Unexpected("no answer with JSON") }
     #expect(try Node(json: json) == node)
   }
 

@@ -1,4 +1,5 @@
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import RealtimeServer
@@ -62,20 +63,17 @@ struct FollowingMachineTests {
     "A copy's earlier data is reused only within the history that the leader reads",
     arguments: [("a", "a"), ("b", nil), (nil, nil)] as [(String?, String?)]
   )
-  func history(of leader: String?, known: String?) {
+  func history(of leader: String?, known: String?) throws {
     var copy = copy(after: 4, lineage: leader)
     _ = copy.loaded(StoredTree(revision: 4, lineage: "a"))
     #expect(copy.isFollowing)
     guard case .end(.leaderChanged(let lineage), _, _)? = copy.leaderChanged(because: "").first
-    else {
-      Issue.record("the copy goes on")
-      return
-    }
+    else { throw Unexpected("the copy goes on") }
     #expect(lineage == known)
   }
 
   @Test("Reads of a turn share a mark, wait for it, and are refused when the copy ends")
-  func marks() {
+  func marks() throws {
     var copy = copy(after: 4)
     _ = copy.loaded(StoredTree(revision: 4, lineage: "a"))
     #expect(copy.ask(1).map { "\($0)" } == ["awaitEndOfTurn"])
@@ -86,10 +84,8 @@ struct FollowingMachineTests {
     #expect(copy.turnEnded() == 2)
     _ = copy.ask(4)
     #expect(copy.receive(.mark(1), bytes: 1).map { "\($0)" } == ["answer([1, 2])"])
-    guard case .end(.fault, refusing: [3, 4], _)? = copy.end(.fault, because: "").first else {
-      Issue.record("the reads still wait")
-      return
-    }
+    guard case .end(.fault, refusing: [3, 4], _)? = copy.end(.fault, because: "").first
+    else { throw Unexpected("the reads still wait") }
     #expect(copy.ask(5).map { "\($0)" } == ["refuse(5)"])
     #expect(copy.turnEnded() == nil)
   }

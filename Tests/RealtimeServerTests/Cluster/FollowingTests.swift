@@ -313,10 +313,7 @@ struct FollowingTests {
       Commit(revision: 9, timestamp: 2, changes: [Change("a", to: .empty)]),
     ]
     guard case .commits(commits)? = FollowerMessage(try FollowerMessage.commits(commits).encoded())
-    else {
-      Issue.record("the commits differ")
-      return
-    }
+    else { throw Unexpected("the commits differ") }
     let beginning = FollowerMessage.beginning(revision: 9, lineage: nil)
     let named = FollowerMessage.beginning(revision: 9, lineage: "1 2")
     guard case .mark(7)? = FollowerMessage(try FollowerMessage.mark(7).encoded()),
@@ -325,10 +322,7 @@ struct FollowingTests {
       case .rules(source: "{é}")? = FollowerMessage(
         try FollowerMessage.rules(source: "{é}").encoded()
       )
-    else {
-      Issue.record("a message differs")
-      return
-    }
+    else { throw Unexpected("a message differs") }
     for text in [
       "", "x", "b", "bx", "b blog", "m", "m-", "c", "c9:", "c9", "c:", "cx:y",
       "m99999999999999999999",
