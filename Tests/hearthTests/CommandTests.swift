@@ -169,8 +169,7 @@ extension EndToEnd {
     @Test("The name can be printed and changed, except with --user, and posts keep their author")
     func name() throws {
       #expect(try sandbox.hearth("name", "--user", "ann").output == "ann\n")
-      let refused = try sandbox.hearth("name", "bee", "--user", "ann")
-      #expect(refused.status == 2 && refused.errors.contains("that of --user"))
+      try sandbox.refuse("name", "bee", "--user", "ann", says: "that of --user")
       let before = try object(sandbox.hearth("name", "--json").output)
       let post = try sandbox.post("t")
       #expect(try sandbox.hearth("name", "Bee B.").output == "Bee B.\n")

@@ -77,6 +77,32 @@ final class Sandbox {
     try run(arguments, input: input)
   }
 
+  /// Runs the program, and expects that it succeeds.
+  @discardableResult
+  func succeed(
+    _ arguments: String...,
+    input: String? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> Outcome {
+    let outcome = try run(arguments, input: input)
+    let said = outcome.output + outcome.errors
+    #expect(outcome.status == 0, "\(said)", sourceLocation: sourceLocation)
+    return outcome
+  }
+
+  /// Runs the program, and expects that it refuses with a status and a text.
+  func refuse(
+    _ arguments: String...,
+    input: String? = nil,
+    status: Int32 = 2,
+    says text: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let outcome = try run(arguments, input: input)
+    #expect(outcome.status == status, "\(arguments)", sourceLocation: sourceLocation)
+    #expect(outcome.errors.contains(text), "\(outcome.errors)", sourceLocation: sourceLocation)
+  }
+
   @discardableResult
   func run(
     _ arguments: [String],

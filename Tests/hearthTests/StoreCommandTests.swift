@@ -14,8 +14,7 @@ struct StoreCommandTests {
     let store = try postgres.makeDatabase()
     let sample = Sandbox.package + "/assets/sample/blog.json"
     #expect(try sandbox.hearth("import", sample, "--store", store).status == 0)
-    let check = try sandbox.hearth("fsck", "--store", store)
-    #expect(check.status == 0, "\(check.output)\(check.errors)")
+    let check = try sandbox.succeed("fsck", "--store", store)
     #expect(check.output.contains("no fault"))
     let export = try sandbox.hearth("export", "--store", store)
     #expect(export.status == 0 && export.output.count > 1_000)
@@ -27,8 +26,7 @@ struct StoreCommandTests {
     #expect(try sandbox.hearth("migrate", store, data).status == 0)
     #expect(try sandbox.hearth("migrate", data, second).status == 0)
     #expect(try sandbox.hearth("export", "--store", second).output == export.output)
-    let cluster = try sandbox.hearth("cluster", "--store", second)
-    #expect(cluster.status == 0, "\(cluster.errors)")
+    try sandbox.succeed("cluster", "--store", second)
   }
 
   @Test("Odd keys are migrated unchanged, and invalid ones are rejected with their position")
@@ -53,8 +51,7 @@ struct StoreCommandTests {
     #expect(try sandbox.hearth("import", "-", "--data-dir", data, input: text).status == 0)
     let exported = try sandbox.hearth("export", "--data-dir", data).output
     _ = try sandbox.hearth("stop", "--data-dir", data)
-    let moved = try sandbox.hearth("migrate", data, store)
-    #expect(moved.status == 0, "\(moved.errors)")
+    try sandbox.succeed("migrate", data, store)
     #expect(try sandbox.hearth("export", "--store", store).output == exported)
     let back = sandbox.directory + "/back"
     #expect(try sandbox.hearth("migrate", store, back).status == 0)
