@@ -136,15 +136,13 @@ extension EndToEnd {
       // The next terminal starts as the same user, and becomes another one.
       let bob = try sandbox.open("\(Sandbox.program) --database '\(url)'")
       try bob.waitFor("online", within: 30)
-      try bob.press("F6")
-      try bob.waitFor("ann, ann@example.org")
+      try bob.press("F6", until: "ann, ann@example.org")
       // Esc leads back to the previous screen, as the same user as before.
       try bob.press("Escape")
       try bob.waitFor("the list again") {
         $0.contains("No posts yet") && $0.contains("online") && !$0.contains("ann@example.org")
       }
-      try bob.press("F6")
-      try bob.waitFor("ann, ann@example.org")
+      try bob.press("F6", until: "ann, ann@example.org")
       try bob.press("Down")
       try signUp(bob, "bob")
 
@@ -154,13 +152,10 @@ extension EndToEnd {
       try ann.waitFor("the star", within: 30) {
         $0.split(separator: "\n").contains { $0.contains("Hello from ann") && $0.contains("1") }
       }
-      try bob.press("Enter")
-      try bob.waitFor("Is anyone there?")
-      try bob.press("c")
-      try bob.waitFor("Enter send")
+      try bob.press("Enter", until: "Is anyone there?")
+      try bob.press("c", until: "Enter send")
       try bob.enter("I am here.")
-      try ann.press("Enter")
-      try ann.waitFor("I am here.", within: 30)
+      try ann.press("Enter", until: "I am here.", within: 30)
       try waitUntil("everything is stored") {
         try sandbox.hearth("list", "--json", "--database", url).lines.count == 1
       }
@@ -175,8 +170,7 @@ extension EndToEnd {
     /// Creates an account from the page of choices, whose first choice is just before the
     /// selection.
     private func signUp(_ pane: Sandbox.Pane, _ name: String) throws {
-      try pane.press("Down", "Enter")
-      try pane.waitFor("Make an account")
+      try pane.press("Down", "Enter", until: "Make an account")
       try pane.waitFor("User name")
       try pane.type(name)
       try pane.press("Tab")

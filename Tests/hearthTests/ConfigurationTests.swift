@@ -82,8 +82,7 @@ extension EndToEnd {
       try alice.waitFor("+ online")
       try write("ascii = \"?\"\n[keys.list]\n\"x\" = \"write\"\n")
       try alice.waitFor("config.toml:1")
-      try alice.press("x")
-      try alice.waitFor("New post")
+      try alice.press("x", until: "New post")
     }
 
     @Test("kill -9 in the middle of a word loses no saved text")
@@ -92,13 +91,11 @@ extension EndToEnd {
       try alice.press("c")
       try alice.type("Half a")
       try alice.press("Tab")
-      try alice.type("word and mo")
-      try alice.waitFor("word and mo")
+      try alice.type("word and mo", until: "word and mo")
       try waitUntil("the draft is on disk") { try sandbox.keeps("word and mo") }
       kill(try alice.process(), SIGKILL)
       let again = try sandbox.open(as: "alice")
-      try again.press("c")
-      try again.waitFor("Half a")
+      try again.press("c", until: "Half a")
       try again.waitFor("word and mo")
     }
 
@@ -112,10 +109,8 @@ extension EndToEnd {
       let alice = try sandbox.open(as: "alice", variables: "VISUAL=\"'\(script)' --wait\"")
       try alice.press("c")
       try alice.type("Draft")
-      try alice.press("C-e")
-      try alice.waitFor("From outside")
-      try alice.press("C-s")
-      try alice.waitFor("From outside")
+      try alice.press("C-e", until: "From outside")
+      try alice.press("C-s", until: "From outside")
       let post = try object(try sandbox.hearth("list", "--json").lines[0])
       #expect(post["body"] as? String == "Two\nlines")
     }
@@ -125,8 +120,7 @@ extension EndToEnd {
       let alice = try sandbox.open(as: "alice", variables: "VISUAL=false")
       try alice.press("c")
       try alice.type("Draft")
-      try alice.press("C-e")
-      try alice.waitFor("false ended with status 1: the text is unchanged.")
+      try alice.press("C-e", until: "false ended with status 1: the text is unchanged.")
       try alice.waitFor("Draft")
     }
 
@@ -151,8 +145,7 @@ extension EndToEnd {
       try alice.waitFor("0 posts. Type help")
       try sandbox.post("News", by: "bob")
       try alice.waitFor("New post by bob: News.")
-      try alice.enter("star 1")
-      try alice.waitFor("1 star for News.")
+      try alice.enter("star 1", until: "1 star for News.")
     }
 
     @Test("Two terminals of one user keep separate drafts")
@@ -162,8 +155,7 @@ extension EndToEnd {
       try first.type("First of two")
       try waitUntil("the first draft is on disk") { try sandbox.keeps("First of two") }
       let second = try sandbox.open(as: "alice")
-      try second.press("c")
-      try second.waitFor("New post")
+      try second.press("c", until: "New post")
       #expect(!(try second.screen()).contains("First of two"))
       try second.type("Second of two")
       try waitUntil("the second draft is on disk") { try sandbox.keeps("Second of two") }
@@ -185,8 +177,7 @@ extension EndToEnd {
       let alice = try sandbox.open(as: "alice", variables: "BROWSER=\(browser)")
       try sandbox.post("Link", "See \(link).", by: "bob")
       try alice.waitFor("Link")
-      try alice.press("o")
-      try alice.waitFor("example.org")
+      try alice.press("o", until: "example.org")
       try alice.press("Enter")
       try waitUntil("the browser was started") { FileManager.default.fileExists(atPath: file) }
       try waitUntil("the browser has written") {

@@ -139,8 +139,7 @@ extension EndToEnd {
         $0.contains(try! Regex(#"2 stars at once( and \d of others)?: (\d+) given, \2 counted"#))
       }
       try pane.waitFor("next: Pulled cable", within: 60)
-      try pane.press("F7")
-      try pane.waitFor("next: Race on one star", within: 120)
+      try pane.press("F7", until: "next: Race on one star", within: 120)
       try pane.press("M-5")
       try pane.waitFor("six have raced", within: 60) {
         $0.contains(try! Regex(#"six at once (un)?starred .*: (\d+) counted, \2 given"#))
@@ -149,16 +148,13 @@ extension EndToEnd {
         ("M-2", "stands still", "goes on"), ("M-3", "a cable is cut", "the cable is back"),
         ("M-4", "the disk is full", "there is room on the disk again"),
       ] {
-        try pane.press(key)
-        try pane.waitFor(begun, within: 60)
+        try pane.press(key, until: begun, within: 60)
         // What the server would show stands still; a full disk is named at the terminals.
         let told = ["M-2": "no answer from the server", "M-4": "stored: the disk is full"][key]
         if let told { try pane.waitFor(told, within: 60) }
-        try pane.press(key)
-        try pane.waitFor(over, within: 60)
+        try pane.press(key, until: over, within: 60)
       }
-      try pane.press("M-1")
-      try pane.waitFor("was killed", within: 60)
+      try pane.press("M-1", until: "was killed", within: 60)
       try pane.press("F10")
       #expect(try Self.waitForStatus(sandbox) == "status 0\n")
       try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }

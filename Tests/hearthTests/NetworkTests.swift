@@ -28,15 +28,13 @@ extension EndToEnd {
       try bob.press("s")
       try ann.waitFor("the star", within: 30) { $0.contains(try! Regex("Over the cable.*☆ +1")) }
       try ann.press("Enter")
-      try bob.press("Enter")
-      try bob.waitFor("No comments")
+      try bob.press("Enter", until: "No comments")
       try bob.press("c")
       try bob.type("From far away")
       try bob.press("C-s")
       try ann.waitFor("From far away", within: 30)
       for pane in [ann, bob] {
-        try pane.press("q")
-        try pane.waitFor("Recent")
+        try pane.press("q", until: "Recent")
       }
 
       try cable.cut()

@@ -89,8 +89,7 @@ extension EndToEnd {
     func network() throws {
       let sandbox = try Sandbox()
       let alice = try sandbox.open(as: "alice")
-      try alice.enter(":net off")
-      try alice.waitFor("offline by :net off")
+      try alice.enter(":net off", until: "offline by :net off")
       try sandbox.post("Missed", by: "bob")
       #expect(try !alice.screen().contains("Missed"))
       try alice.enter(":net on")
@@ -104,8 +103,7 @@ extension EndToEnd {
       let post = try sandbox.post("Mine", by: "alice")
       let alice = try sandbox.open(as: "alice")
       try alice.waitFor("Mine", within: 30)
-      try alice.enter(":set notifications true")
-      try alice.waitFor("notifications is now true")
+      try alice.enter(":set notifications true", until: "notifications is now true")
       let bytes = sandbox.directory + "/bytes"
       try sandbox.tmux(["pipe-pane", "-t", "pane1", "cat > \(bytes)"])
       let sequence = "\u{1B}]9;bob commented on \"Mine\".\u{07}"

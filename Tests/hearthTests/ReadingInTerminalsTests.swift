@@ -11,8 +11,7 @@ extension EndToEnd {
       let alice = try sandbox.open(as: "alice")
       let bob = try sandbox.open(as: "bob")
       try alice.waitFor("2 here")
-      try alice.press("w")
-      try alice.waitFor("Who is here")
+      try alice.press("w", until: "Who is here")
       try alice.waitFor("bob  ")
       try alice.press("q")
       kill(try bob.process(), SIGKILL)
@@ -32,8 +31,7 @@ extension EndToEnd {
         try terminal.waitFor("Older")
         try terminal.waitFor("a dot") { $0.contains("•Older") }
       }
-      try first.press("g", "g", "j", "Enter")
-      try first.waitFor("bob ·")
+      try first.press("g", "g", "j", "Enter", until: "bob ·")
       try second.waitFor("no dot") { $0.contains("Older") && !$0.contains("•Older") }
     }
 

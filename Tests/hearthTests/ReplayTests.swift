@@ -60,18 +60,15 @@ extension EndToEnd {
       try pane.waitFor("No posts yet")
       try sandbox.post("A strange post", "b", by: "bob")
       try pane.waitFor("A strange post")
-      try pane.press("Enter")
-      try pane.waitFor("No comments yet")
+      try pane.press("Enter", until: "No comments yet")
       let file = sandbox.directory + "/report.txt"
-      try pane.enter(":report \(file)")
-      try pane.waitFor("The report is in")
+      try pane.enter(":report \(file)", until: "The report is in")
       let text = try String(contentsOfFile: file, encoding: .utf8)
       #expect(text.contains("\n== doctor ==\n") && text.contains("A strange post"))
       let script = try sandbox.succeed("replay", file, "--script")
       #expect(script.output.contains("as bob post A strange post | b"), "\(script.output)")
       #expect(script.output.contains("key Enter"))
-      try pane.enter(":report \(file)")
-      try pane.waitFor("exists; remove it")
+      try pane.enter(":report \(file)", until: "exists; remove it")
       #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
     }
 
@@ -120,10 +117,8 @@ extension EndToEnd {
       let alice = try sandbox.open(as: "alice", "--record \(file)")
       try sandbox.post("漢字 title", by: "bob")
       try alice.waitFor("漢字 title")
-      try alice.press("s")
-      try alice.waitFor("★")
-      try alice.press("Enter")
-      try alice.waitFor("text")
+      try alice.press("s", until: "★")
+      try alice.press("Enter", until: "text")
       // The read mark is written automatically, and shown as pending until it is stored.
       try waitUntil("the mark is stored") {
         try sandbox.hearth("get", "/seen/alice", "--user", "alice").output.contains("marks")
@@ -164,16 +159,11 @@ extension EndToEnd {
       let file = Sandbox.package + "/assets/demos/two-terminals.jsonl"
       let pane = try sandbox.open("\(Sandbox.program) replay \(file)", columns: 100, rows: 30)
       try pane.waitFor("The beginning.")
-      try pane.press("s")
-      try pane.waitFor("bob starred")
-      try pane.press("c")
-      try pane.waitFor("bob commented")
-      try pane.press("S")
-      try pane.waitFor("bob starred")
-      try pane.press("Home")
-      try pane.waitFor("The beginning.")
-      try pane.press("f", "f", "Space")
-      try pane.waitFor("x16")
+      try pane.press("s", until: "bob starred")
+      try pane.press("c", until: "bob commented")
+      try pane.press("S", until: "bob starred")
+      try pane.press("Home", until: "The beginning.")
+      try pane.press("f", "f", "Space", until: "x16")
       try pane.press("q")
       try waitUntil("the replay has ended") { try !pane.isOpen }
     }
@@ -188,15 +178,12 @@ extension EndToEnd {
       let file = sandbox.directory + "/session.jsonl"
       let pane = try sandbox.open("\(Sandbox.program) --database '\(url)' --record \(file)")
       try pane.waitFor("Who are you?", within: 30)
-      try pane.press("Enter")
-      try pane.waitFor("Password")
+      try pane.press("Enter", until: "Password")
       try pane.type("ann@example.org")
       try pane.press("Tab")
-      try pane.enter(secret)
-      try pane.waitFor("online")
+      try pane.enter(secret, until: "online")
       // The inspector as well, which shows the traffic on the wire.
-      try pane.press("F12")
-      try pane.waitFor("Inspector")
+      try pane.press("F12", until: "Inspector")
       try pane.press("Escape")
       // An escape followed immediately by a key would be a different key.
       try pane.waitFor("the list is back") { !$0.contains("Inspector") }

@@ -19,8 +19,7 @@ extension EndToEnd {
         "display-message", "-p", "-t", "pane1", "#{alternate_on} #{cursor_flag} #{mouse_any_flag}",
       ])
       #expect(modes == "0 1 0\n")
-      try pane.enter("cmp before after && echo same")
-      try pane.waitFor("\nsame")
+      try pane.enter("cmp before after && echo same", until: "\nsame")
     }
 
     @Test("Without UTF-8 everything is ASCII, and NO_COLOR turns colours off")

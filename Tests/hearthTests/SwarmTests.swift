@@ -136,8 +136,7 @@ extension EndToEnd {
           && screen.contains("◌◌◌")
       }
       try pane.resize(columns: 100, rows: 60)
-      try pane.press("q")
-      try pane.waitFor("status 0")
+      try pane.press("q", until: "status 0")
       let screen = try pane.screen()
       #expect(screen.contains("verdict: held"))
       #expect(screen.contains("hearth: the storm was ended after"))
@@ -154,8 +153,7 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       let pane = try Self.open(in: sandbox)
       try pane.waitFor("ops/s")
-      try pane.press("C-c", "C-c")
-      try pane.waitFor("status 130")
+      try pane.press("C-c", "C-c", until: "status 130")
       #expect(try pane.screen().contains("hearth: clearing up"))
       #expect(try Self.remains(of: sandbox) == [])
     }

@@ -47,21 +47,17 @@ extension EndToEnd {
     func suspendedWhileEditing() throws {
       let sandbox = try Sandbox()
       let pane = try sandbox.open("bash --norc")
-      try pane.enter("\(Sandbox.program) --user ann")
-      try pane.waitFor("online")
+      try pane.enter("\(Sandbox.program) --user ann", until: "online")
       try pane.press("c")
       try pane.type("A title")
       try pane.press("Tab")
-      try pane.type("half a sen")
-      try pane.waitFor("half a sen")
-      try pane.press("C-z")
-      try pane.waitFor("Stopped")
+      try pane.type("half a sen", until: "half a sen")
+      try pane.press("C-z", until: "Stopped")
       try pane.enter("fg")
       try pane.waitFor("the form is back") {
         $0.contains("A title") && $0.contains("half a sen") && !$0.contains("Stopped")
       }
-      try pane.type("tence")
-      try pane.waitFor("half a sentence")
+      try pane.type("tence", until: "half a sentence")
       try pane.press("C-s")
       try pane.waitFor("the post is in the list") {
         $0.contains("A title") && !$0.contains("Title\n")
@@ -85,8 +81,7 @@ extension EndToEnd {
         }
         return sizes[1] > 0 && sizes[1] < sizes[0] * 4 / 5
       }
-      try pane.press("c")
-      try pane.waitFor("Title")
+      try pane.press("c", until: "Title")
     }
 
     @Test("A terminal starts while others claim and release their slots")

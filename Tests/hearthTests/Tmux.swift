@@ -67,30 +67,30 @@ extension Sandbox {
       self.name = name
     }
 
-    /// Types keys by their tmux names.
-    func press(_ keys: String...) throws {
+    /// Types keys by their tmux names, and may wait until the screen contains a text.
+    func press(_ keys: String..., until text: String? = nil, within seconds: Double = 60) throws {
       try sandbox.tmux(["send-keys", "-t", name] + keys)
+      if let text { try waitFor(text, within: seconds) }
     }
 
-    /// Types text literally.
-    func type(_ text: String) throws {
+    /// Types text literally, and may wait until the screen contains one.
+    func type(_ text: String, until shown: String? = nil) throws {
       try sandbox.tmux(["send-keys", "-t", name, "-l", text])
+      if let shown { try waitFor(shown) }
     }
 
-    /// Types a line, and ends it.
-    func enter(_ text: String) throws {
+    /// Types a line, ends it, and may wait until the screen contains a text.
+    func enter(_ text: String, until shown: String? = nil) throws {
       try type(text)
-      try press("Enter")
+      try press("Enter", until: shown)
     }
 
     /// Writes a post from a list with the form for it.
     func compose(_ title: String, _ body: String = "text") throws {
-      try press("c")
-      try waitFor("New post")
+      try press("c", until: "New post")
       try type(title)
       try press("Tab")
-      try type(body)
-      try waitFor(body)
+      try type(body, until: body)
       try press("C-s")
       try waitFor("the form is closed") { !$0.contains("New post") }
     }

@@ -45,24 +45,17 @@ extension EndToEnd {
         screen.components(separatedBy: "Hello from the other").count == 3
           && screen.contains("▌ Hello from the other")
       }
-      try pane.press("j")
-      try pane.waitFor("2 of 10: Open a post")
-      try pane.press("Enter")
-      try pane.waitFor("3 of 10: Give a star")
-      try pane.press("s")
-      try pane.waitFor("4 of 10: Comment")
-      try pane.press("c")
-      try pane.waitFor("Enter send")
-      try pane.enter("A fine bench")
-      try pane.waitFor("5 of 10: Write a post")
+      try pane.press("j", until: "2 of 10: Open a post")
+      try pane.press("Enter", until: "3 of 10: Give a star")
+      try pane.press("s", until: "4 of 10: Comment")
+      try pane.press("c", until: "Enter send")
+      try pane.enter("A fine bench", until: "5 of 10: Write a post")
       try pane.waitFor("Well said!")
-      try pane.press("Escape")
-      try pane.waitFor("c write")
+      try pane.press("Escape", until: "c write")
       try pane.compose("My first words", "They are few.")
       try pane.waitFor("6 of 10: Find")
       try pane.press("/")
-      try pane.enter("robin")
-      try pane.waitFor("7 of 10: Undo")
+      try pane.enter("robin", until: "7 of 10: Undo")
       try pane.press("Escape")
       try pane.waitFor("the search is over") { $0.contains("▌") && $0.contains("My first words") }
       let stars = { (screen: String) in screen.firstMatch(of: #/▌.*[★☆] +(\d)/#).map { $0.1 } }
@@ -74,16 +67,12 @@ extension EndToEnd {
       try pane.press("s")
       // Nobody presses both keys within one look at the lesson.
       try pane.waitFor("the star has changed") { stars($0) != before }
-      try pane.press("u")
-      try pane.waitFor("8 of 10: All commands")
-      try pane.press("C-p")
-      try pane.waitFor("9 of 10: Help")
+      try pane.press("u", until: "8 of 10: All commands")
+      try pane.press("C-p", until: "9 of 10: Help")
       try pane.press("Escape")
-      try pane.press("?")
-      try pane.waitFor("10 of 10: Be starred")
+      try pane.press("?", until: "10 of 10: Be starred")
       try pane.press("Escape")
-      try pane.press("1")
-      try pane.waitFor("Your post has a star")
+      try pane.press("1", until: "Your post has a star")
       try pane.waitFor("the star is at both terminals") {
         $0.matches(of: #/My first words.*[★☆] +1/#).count == 2
       }
@@ -96,22 +85,18 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       let pane = try Self.start(in: sandbox, variables: "LC_ALL=C", columns: 50, rows: 16)
       try pane.press("F7")
-      try pane.press("F8")
-      try pane.waitFor("2 of 10")
+      try pane.press("F8", until: "2 of 10")
       // A screen that grows has room for the second terminal, drawn as the first one is.
       try pane.resize(columns: 130, rows: 30)
       try pane.waitFor("both terminals are shown") {
         $0.contains("+- you") && $0.contains("+- robin")
       }
-      try pane.press("F7")
-      try pane.waitFor("1 of 10")
+      try pane.press("F7", until: "1 of 10")
       for number in 2...10 {
-        try pane.press("F8")
-        try pane.waitFor("\(number) of 10")
+        try pane.press("F8", until: "\(number) of 10")
       }
       try pane.waitFor("write a post")
-      try pane.press("F8")
-      try pane.waitFor("? and ^P tell the rest")
+      try pane.press("F8", until: "? and ^P tell the rest")
       try pane.press("F8")
       try Self.expectEnd(of: pane, sandbox)
     }
@@ -120,8 +105,7 @@ extension EndToEnd {
     func leaving() throws {
       let sandbox = try Sandbox()
       let pane = try Self.start(in: sandbox, variables: "NO_COLOR=1")
-      try pane.press("c")
-      try pane.waitFor("New post")
+      try pane.press("c", until: "New post")
       try pane.type("Unfinished")
       try pane.press("C-c")
       try Self.expectEnd(of: pane, sandbox)

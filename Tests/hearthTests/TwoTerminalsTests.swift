@@ -25,8 +25,7 @@ extension EndToEnd {
 
       // Comments arrive in both directions.
       try alice.press("Enter")
-      try bob.press("Enter")
-      try bob.waitFor("Is anyone there?")
+      try bob.press("Enter", until: "Is anyone there?")
       try comment(in: bob, "I am here.")
       try alice.waitFor("I am here.")
 
@@ -83,8 +82,7 @@ extension EndToEnd {
     }
 
     private func comment(in pane: Sandbox.Pane, _ text: String) throws {
-      try pane.press("c")
-      try pane.waitFor("Enter send")
+      try pane.press("c", until: "Enter send")
       try pane.enter(text)
       try pane.waitFor("the comment shows") {
         $0.contains("│   \(text)") || $0.contains("▌   \(text)")

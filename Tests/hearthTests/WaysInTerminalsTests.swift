@@ -14,24 +14,19 @@ extension EndToEnd {
       let ann = try sandbox.open(as: "ann")
       try ann.waitFor("No posts yet")
       func open() throws {
-        try ann.press("F2")
-        try ann.waitFor("Settings")
-        try ann.type("density")
-        try ann.waitFor("‹ compact ›")
+        try ann.press("F2", until: "Settings")
+        try ann.type("density", until: "‹ compact ›")
       }
       try open()
       try ann.waitFor("the whole explanation") {
         $0.contains("How many lines a post has in a list.") && $0.contains("normal, full.")
       }
-      try ann.press("Right")
-      try ann.waitFor("Now: normal (chosen here)")
+      try ann.press("Right", until: "Now: normal (chosen here)")
       try ann.press("Escape", "Escape")
       try ann.waitFor("the list") { $0.contains("No posts yet") && !$0.contains("Settings") }
       try open()
-      try ann.press("Right", "Right")
-      try ann.waitFor("‹ full ›")
-      try ann.press("Enter")
-      try ann.waitFor("density is now full")
+      try ann.press("Right", "Right", until: "‹ full ›")
+      try ann.press("Enter", until: "density is now full")
       try waitUntil("the choice is in the configuration file") {
         let text = try? String(contentsOfFile: file, encoding: .utf8)
         return text?.contains("density = \"full\"") == true
@@ -59,8 +54,7 @@ extension EndToEnd {
       try ann.waitUntilAtHome(as: "ann", in: database)
       func search(_ text: String) throws {
         try ann.press("/")
-        try ann.type(text)
-        try ann.waitFor("None of the loaded posts contains")
+        try ann.type(text, until: "None of the loaded posts contains")
         try ann.press("Enter")
       }
       // A server that does not respond stalls the search.
@@ -68,17 +62,14 @@ extension EndToEnd {
       try search("needle")
       try ann.waitFor("searched 0")
       try ann.waitFor("Esc stops")
-      try ann.press("Escape")
-      try ann.waitFor("stopped. Esc shows all.")
+      try ann.press("Escape", until: "stopped. Esc shows all.")
       kill(process, SIGCONT)
-      try ann.press("Escape")
-      try ann.waitFor("Straw 1399")
+      try ann.press("Escape", until: "Straw 1399")
       try search("needle")
       try ann.waitFor("1 of 400. Esc shows all.", within: 60)
       try ann.waitFor("Needle")
       // The selected post is not loaded; the nearest loaded post takes its place.
-      try ann.press("Escape")
-      try ann.waitFor("▌ Straw 1300")
+      try ann.press("Escape", until: "▌ Straw 1300")
       kill(process, SIGSTOP)
       try search("nowhere")
       try ann.waitFor("searched 0 of 400")
