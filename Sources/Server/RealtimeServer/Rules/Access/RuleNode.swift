@@ -109,7 +109,7 @@ struct RulePlan {
   }
 
   /// Up to this many children, a linear search is faster than a binary one.
-  private static let few = 16
+  private static let few = 64
 
   let read: Entry?
   let write: Entry?
