@@ -71,11 +71,16 @@ package enum Validation {
 
   /// Why a path is invalid, or nil if it is valid.
   package static func problem(withPath path: Path) -> String? {
+    let bounds = Bounds(pathBytes: Limits.storedPathBytes, depth: Limits.depth)
+    return problem(withKeysOf: path)
+      ?? problem(withDepth: path.count, bytes: bytes(of: path), within: bounds)
+  }
+
+  private static func problem(withKeysOf path: Path) -> String? {
     for key in path.keys {
       if let problem = problem(with: key) { return problem }
     }
-    let bounds = Bounds(pathBytes: Limits.storedPathBytes, depth: Limits.depth)
-    return problem(withDepth: path.count, bytes: bytes(of: path), within: bounds)
+    return nil
   }
 
   /// Why data cannot be stored at a path, or nil if it can.
@@ -125,7 +130,7 @@ package enum Validation {
 
   private static func problem(with node: Node, at path: Path, within bounds: Bounds) -> String? {
     if path.isPriority, let parent = path.parent { return problem(withPath: parent) }
-    if let problem = problem(withPath: path) { return problem }
+    if let problem = problem(withKeysOf: path) { return problem }
     let bytes = bytes(of: path)
     return problem(withDepth: path.count, bytes: bytes, within: bounds)
       ?? problem(with: node, depth: path.count, bytes: bytes, within: bounds)
