@@ -234,8 +234,8 @@ struct Disconnects: Sendable {
   /// Whether there are changes that no batch has taken.
   var hasUnsaved: Bool { sessions.hasUnsaved }
 
-  /// Takes the changes since the last call, each with the update for the store.
-  mutating func takeUnsaved() -> [(writes: ScheduledWrites, update: SessionUpdate)] {
+  /// Takes the changes since the last call, and their updates for the store.
+  mutating func takeUnsaved() -> (writes: [ScheduledWrites], updates: [SessionUpdate]) {
     sessions.takeUnsaved()
   }
 
@@ -336,14 +336,14 @@ private struct SessionLedger: Sendable {
   /// What the store holds under a number, or nil when it holds nothing.
   func durableWrites(of id: Int64) -> ScheduledWrites? { durable[id] }
 
-  /// Takes the changes since the last call, each with the update for the store.
-  mutating func takeUnsaved() -> [(writes: ScheduledWrites, update: SessionUpdate)] {
-    let taken = unsaved.map { _, value in
-      let (writes, touched) = value
-      return (writes, writes.update(of: touched))
-    }
-    unsaved = SortedMap()
-    return taken
+  /// Takes the changes since the last call, and their updates for the store.
+  mutating func takeUnsaved() -> (writes: [ScheduledWrites], updates: [SessionUpdate]) {
+    if unsaved.isEmpty { return ([], []) }
+    defer { unsaved = SortedMap() }
+    return (
+      writes: unsaved.map(\.value.writes),
+      updates: unsaved.map { $0.value.writes.update(of: $0.value.touched) }
+    )
   }
 
   /// Marks taken changes as stored.

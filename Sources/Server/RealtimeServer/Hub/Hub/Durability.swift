@@ -156,7 +156,7 @@ struct Durability: Sendable {
       let step = TreeStep(changes: changes, after: root.setting(path, to: node))
       return apply(step, isMerge: isMerge, at: timestamp)
     }
-    let exchange = Exchange(of: node, by: changes[0].node, at: path)
+    let exchange = Exchange(of: consume node, by: changes[0].node, at: path)
     guard exchange.hasEffect else { return nil }
     // The array is the commit's as it is; another one would cost an allocation.
     append(changes, undoneBy: .exchange(exchange), at: timestamp)

@@ -53,17 +53,17 @@ extension TreeHub {
   package mutating func takeBatch() -> CommitBatch? {
     if let now { fireOverdueDisconnects(at: now) }
     guard hasOpenSteps else { return nil }
-    let changed = disconnects.takeUnsaved()
+    let (scheduled, sessions) = disconnects.takeUnsaved()
     let ledger = writes.takeUnsaved()
     let commits = durability.take(
       rules: access.rules,
       ledger: ledger,
-      scheduled: changed.map(\.writes)
+      scheduled: scheduled
     )
     return CommitBatch(
       commits: commits,
       ledger: ledger,
-      sessions: changed.map(\.update),
+      sessions: sessions,
       rules: access.takeUnsavedRules()
     )
   }

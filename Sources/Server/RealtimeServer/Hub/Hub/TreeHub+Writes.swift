@@ -56,8 +56,9 @@ extension TreeHub {
     }
     let step = try permitted(wanted, as: state, at: timestamp)
     if !mayCompare, let stale = staleness(of: write) { throw stale }
-    for change in wanted where change.path.isPriority && !change.node.isEmpty {
-      if let parent = change.path.parent, step.after?[parent].isEmpty == true {
+    if let after = step.after {
+      for change in wanted where change.path.isPriority && !change.node.isEmpty {
+        guard let parent = change.path.parent, after[parent].isEmpty else { continue }
         throw RequestError(
           .invalidData,
           reason: "there is no data at \(parent) to give a priority"
@@ -103,8 +104,8 @@ extension TreeHub {
     as state: AuthState,
     at timestamp: Int64
   ) throws(RequestError) -> TreeStep {
-    if wanted.count == 1, wanted[0].isReplacement {
-      switch access.verdict(on: wanted[0], in: durability.root, as: state, at: timestamp) {
+    if wanted.count == 1, case let change = wanted[0], change.isReplacement {
+      switch access.verdict(on: change, in: durability.root, as: state, at: timestamp) {
       case .allowed: return TreeStep(changes: wanted, after: nil)
       case .refused(let error): throw error
       case .undecided: break

@@ -22,9 +22,10 @@ final class Exchange: Sendable {
 
   init(of old: Node, by new: Node, at path: Path) {
     self.path = path
+    // First, so that the rest is moved and not copied.
+    hasEffect = !(old == new)
     self.old = old
     self.new = new
-    hasEffect = !(old == new)
   }
 }
 
