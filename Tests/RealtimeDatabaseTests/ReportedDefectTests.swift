@@ -26,45 +26,6 @@ struct ReportedDefectTests {
     }
   }
 
-  @Test("A revoked listen cancels its observer once")
-  func cancelledOnce() async throws {
-    let server = try await ScriptedServer()
-    let database = try server.open()
-    let ref = database.reference(withPath: "x")
-    let told = Record<String>()
-    ref.observe(.value) { _ in
-      told.append("value")
-    } withCancel: { error in
-      told.append("\((error as? DatabaseError)?.kind.description ?? "")")
-    }
-    await told.wait(for: 1)
-    for _ in 0..<3 { server.say(.push(.listenRevoked(path: "x", queries: nil))) }
-    // Before the observer has ended, a write would still be shown to it.
-    await told.wait(for: 2)
-    server.say(.push(.data(path: "x", .integer(1), tag: nil)))
-    try await ref.setValue(2)
-    #expect(told.elements == ["value", "permission_denied"])
-  }
-
-  @Test("An expired token revoked by the server does not end observers")
-  func expiredToken() async throws {
-    let server = try await ScriptedServer { id, request in
-      guard case .listen = request else { return [ScriptedServer.accepted(id)] }
-      return [.push(.data(path: "x", .integer(1), tag: nil)), ScriptedServer.accepted(id)]
-    }
-    let database = try server.open()
-    let told = Record<String>()
-    database.reference(withPath: "x").observe(.value) { snapshot in
-      told.append("\(snapshot.value as? Int ?? 0)")
-    } withCancel: { _ in
-      told.append("cancelled")
-    }
-    await told.wait(for: 1)
-    server.say(.push(.authenticationRevoked(.expiredToken, reason: "Auth token is expired.")))
-    await server.ends.wait(for: 1)
-    #expect(told.elements == ["1"])
-  }
-
   @Test("An update of 500 paths arrives in one event and does not delay a read")
   func wideUpdate() async throws {
     let station = try await Station()

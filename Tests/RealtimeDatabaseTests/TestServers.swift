@@ -18,21 +18,16 @@ final class ScriptedServer: Sendable {
   let requests = Record<ClientRequest>()
   /// How connections have ended.
   let ends = Record<String>()
-  private let connections = NIOLockedValueBox<[ServerConnection]>([])
   private let directory: TemporaryDirectory
   private let listener: ServerListener
-  /// The event loop of the listener and all of its connections.
-  private let eventLoop: any EventLoop
 
   /// Starts a server; without a script, it accepts every request.
   init(_ script: @escaping Script = { id, _ in [accepted(id)] }) async throws {
     let directory = try TemporaryDirectory()
-    let (requests, ends, connections) = (requests, ends, connections)
+    let (requests, ends) = (requests, ends)
     self.directory = directory
-    eventLoop = MultiThreadedEventLoopGroup.singleton.next()
     url = "unix:\(directory.file("s"))?ns=script"
     let handlers = ServerHandlers { connection in
-      connections.withLockedValue { $0.append(connection) }
       let hello = ServerHello(timestamp: 0, host: "localhost", session: "s")
       connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
       return ServerHandlers.Callbacks { bytes in
@@ -49,7 +44,7 @@ final class ScriptedServer: Sendable {
     }
     listener = try await ServerListener.listen(
       at: .unix(path: directory.file("s")),
-      on: eventLoop,
+      on: MultiThreadedEventLoopGroup.singleton.next(),
       handlers: handlers
     ).get()
     afterTest { try? await self.listener.close().get() }
@@ -61,12 +56,6 @@ final class ScriptedServer: Sendable {
       if !listens, case .listen = request { return [accepted(id)] }
       return [refused(id, .permissionDenied)]
     }
-  }
-
-  /// Sends a message to the newest connection, without a request.
-  func say(_ message: ServerMessage) {
-    let connection = connections.withLockedValue { $0.last }
-    eventLoop.execute { connection?.send(EncodedMessage(message.encoded())) }
   }
 
   /// Opens a database on this server.

@@ -36,19 +36,6 @@ struct ReportedDefectTests {
     #expect(driver.values.isEmpty)
   }
 
-  @Test("During a transaction, a read of the parent shows the child's old or new data")
-  func readDuringTransaction() throws {
-    var driver = CoreDriver.idle()
-    driver.transact("l/b") { $0.isEmpty ? .commit(.empty) : .commit(.integer(20)) }
-    _ = try driver.observe("l", answered: #"{"a":1,"b":2,"c":3}"#)
-    driver.feed(.get(driver.token(), path: "l", query: .all))
-    #expect(driver.completions.last == #"get 3 {"a":1,"b":2,"c":3}"#)
-    driver.answer(try #require(driver.sentWrites.last).id, .dataStale)
-    driver.feed(.get(driver.token(), path: "l", query: .all))
-    #expect(driver.completions.last == #"get 4 {"a":1,"b":20,"c":3}"#)
-    #expect(driver.values == [#"{"a":1,"b":2,"c":3}"#, #"{"a":1,"b":20,"c":3}"#])
-  }
-
   @Test("A read at any step does not change the events that listeners get")
   func getDisturbsNobody() throws {
     let steps = 12
