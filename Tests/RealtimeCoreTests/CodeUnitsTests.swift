@@ -17,24 +17,15 @@ struct CodeUnitsTests {
     }
   }
 
-  @Test("Strings compare in UTF-16 order, wherever they differ")
-  func order() {
+  @Test("Strings are equal and in order as their UTF-16 code units are, wherever they differ")
+  func comparison() {
     let texts = Self.texts()
     for left in texts {
       for right in texts {
-        let isBefore = Array(left.utf16).lexicographicallyPrecedes(Array(right.utf16))
+        let (first, second) = (Array(left.utf16), Array(right.utf16))
+        let isBefore = first.lexicographicallyPrecedes(second)
         #expect(CodeUnits.precedes(left, right) == isBefore, "\(left) and \(right)")
-      }
-    }
-  }
-
-  @Test("Strings are equal when all their code units are equal")
-  func equality() {
-    let texts = Self.texts()
-    for left in texts {
-      for right in texts {
-        let isSame = Array(left.utf16) == Array(right.utf16)
-        #expect(CodeUnits.areEqual(left, right) == isSame, "\(left) and \(right)")
+        #expect(CodeUnits.areEqual(left, right) == (first == second), "\(left) and \(right)")
       }
     }
   }

@@ -305,6 +305,12 @@ struct OfflineDriver {
     store = next
   }
 
+  /// Ends the process, and has the next one observe a path.
+  mutating func restart(observing path: Path, _ query: Query = .all) {
+    restart()
+    _ = engine.observe(path, query)
+  }
+
   /// Discards the outputs so far, once the store has them.
   mutating func forget() {
     persist()

@@ -155,8 +155,7 @@ struct RepoCoreGetTests {
     let request = try #require(driver.engine.requests.last)
     let response = ServerMessage.Response(.ok, payload: .node(.integer(5)))
     driver.engine.receive(.response(id: request.id, response))
-    driver.restart()
-    _ = driver.engine.observe("list")
+    driver.restart(observing: "list")
     #expect(driver.values == ["5 cached"])
   }
 }

@@ -5,6 +5,14 @@ import Testing
 
 @Suite("RepoCore: users")
 struct RepoCoreIdentityTests {
+  /// An engine that acts as Ann.
+  private func signedIn(_ extensions: Set<ServerHello.Extension> = []) -> CoreDriver {
+    var driver = CoreDriver.idle(extensions)
+    signIn("ann", &driver)
+    accept(&driver)
+    return driver
+  }
+
   private func signIn(_ user: String, _ driver: inout CoreDriver) {
     driver.feed(.actAs(user: user))
     driver.feed(.authenticate(ClientRequest.Authentication(credential: "token of \(user)")))
@@ -44,9 +52,7 @@ struct RepoCoreIdentityTests {
 
   @Test("A write in flight is not sent again when its user gets a new token")
   func onceUnderWay() throws {
-    var driver = CoreDriver.idle()
-    signIn("ann", &driver)
-    accept(&driver)
+    var driver = signedIn()
     try driver.set("a", "1")
     driver.forget()
     signIn("ann", &driver)
@@ -96,9 +102,7 @@ struct RepoCoreIdentityTests {
 
   @Test("A transaction in flight at sign-out is not retried as the next user")
   func staleTransaction() throws {
-    var driver = CoreDriver.idle([.writeOnce])
-    signIn("ann", &driver)
-    accept(&driver)
+    var driver = signedIn([.writeOnce])
     driver.transact("t") { _ in .commit(.integer(1)) }
     let write = try #require(driver.sentWrites.last)
     driver.forget()
@@ -110,9 +114,7 @@ struct RepoCoreIdentityTests {
 
   @Test("A former user's transaction whose response was lost fails instead of being resent")
   func lostTransaction() {
-    var driver = CoreDriver.idle([.writeOnce])
-    signIn("ann", &driver)
-    accept(&driver)
+    var driver = signedIn([.writeOnce])
     driver.transact("t") { _ in .commit(.integer(1)) }
     signIn("bob", &driver)
     driver.lose()
@@ -124,9 +126,7 @@ struct RepoCoreIdentityTests {
 
   @Test("A listen revoked with the old token is requested again with the new one")
   func unsettledListen() throws {
-    var driver = CoreDriver.idle()
-    signIn("ann", &driver)
-    accept(&driver)
+    var driver = signedIn()
     _ = try driver.observe("l", answered: "1")
     driver.feed(.authenticate(ClientRequest.Authentication(credential: "newer")))
     driver.forget()
@@ -139,9 +139,7 @@ struct RepoCoreIdentityTests {
 
   @Test("A listen denied to the next user is canceled once its second request is denied")
   func refusedListen() throws {
-    var driver = CoreDriver.idle()
-    signIn("ann", &driver)
-    accept(&driver)
+    var driver = signedIn()
     let listener = try driver.observe("l", answered: "1")
     signIn("bob", &driver)
     driver.forget()
@@ -154,9 +152,7 @@ struct RepoCoreIdentityTests {
   // Differs: A token that expires
   @Test("A rejected token cancels no listener, even if the server revokes the listen first")
   func refusedToken() throws {
-    var driver = CoreDriver.idle()
-    signIn("ann", &driver)
-    accept(&driver)
+    var driver = signedIn()
     _ = try driver.observe("l", answered: "1")
     driver.feed(.authenticate(ClientRequest.Authentication(credential: "old")))
     driver.forget()

@@ -89,8 +89,7 @@ struct RepoCoreOfflineTests {
     let listener = driver.engine.observe("list")
     try driver.engine.push("list", #"{"a":1}"#)
     driver.engine.feed(.stopObserving(listener))
-    driver.restart()
-    _ = driver.engine.observe("list")
+    driver.restart(observing: "list")
     #expect(driver.values == [#"{"a":1} cached"#])
   }
 
@@ -99,8 +98,7 @@ struct RepoCoreOfflineTests {
     var driver = OfflineDriver.connected()
     _ = driver.engine.observe("list")
     try driver.engine.push("list/a", "1")
-    driver.restart()
-    _ = driver.engine.observe("list")
+    driver.restart(observing: "list")
     #expect(driver.values.isEmpty)
     driver.persist()
     #expect(driver.store.model.data.isEmpty)
@@ -177,8 +175,7 @@ struct RepoCoreOfflineTests {
     var (driver, _) = try showing(lastTwo, #"{"b":{"n":2},"c":{"n":3}}"#)
     driver.engine.lose()
     try driver.engine.set("list/z/n", "1")
-    driver.restart()
-    _ = driver.engine.observe("list", lastTwo)
+    driver.restart(observing: "list", lastTwo)
     #expect(driver.values == [#"{"b":{"n":2},"c":{"n":3}} cached"#])
   }
 
@@ -250,8 +247,7 @@ struct RepoCoreOfflineTests {
   func belowNothing() throws {
     var driver = OfflineDriver.connected()
     _ = try driver.engine.observe("deep/list", answered: "1")
-    driver.restart()
-    _ = driver.engine.observe(.root)
+    driver.restart(observing: .root)
     _ = driver.engine.observe("deep/list")
     #expect(driver.values == ["1 cached"])
     driver.engine.connect()
@@ -273,8 +269,7 @@ struct RepoCoreOfflineTests {
     try driver.engine.push("list", #"{"c":{"y":4},"d":5}"#, tag: 1)
     driver.engine.answer(try #require(driver.engine.requests.last).id)
     driver.engine.feed(.stopObserving(window))
-    driver.restart()
-    _ = driver.engine.observe("list")
+    driver.restart(observing: "list")
     let added = ["added a after - 1", #"added c after a {"y":4}"#, "added d after c 5"]
     #expect(driver.engine.events == added)
     driver.engine.connect()
@@ -296,8 +291,7 @@ struct RepoCoreOfflineTests {
     let ids = driver.engine.sentWrites.map(\.id)
     for id in ids.dropLast() { driver.engine.answer(id) }
     driver.engine.answer(ids[2], .permissionDenied)
-    driver.restart()
-    _ = driver.engine.observe("refused")
+    driver.restart(observing: "refused")
     #expect(driver.values.isEmpty)
     _ = driver.engine.observe("drafts/a")
     _ = driver.engine.observe("drafts/b")
@@ -313,8 +307,7 @@ struct RepoCoreOfflineTests {
     driver.engine.answer(try #require(driver.engine.sentWrites.last).id)
     let whole = try driver.engine.observe("list", answered: #"{"a":2,"b":2}"#)
     driver.engine.feed(.stopObserving(whole))
-    driver.restart()
-    _ = driver.engine.observe("list/a")
+    driver.restart(observing: "list/a")
     _ = driver.engine.observe("list/b")
     #expect(driver.values == ["2 cached", "2 cached"])
     driver.persist()
@@ -343,8 +336,7 @@ struct RepoCoreOfflineTests {
     _ = driver.engine.observe("list")
     driver.engine.answer(try #require(driver.engine.requests.last).id)
     try driver.engine.push("list/c/n", "2")
-    driver.restart()
-    _ = driver.engine.observe("list/c")
+    driver.restart(observing: "list/c")
     _ = driver.engine.observe("list", lastTwo)
     #expect(driver.values == [#"{"n":2} cached"#, #"{"a":1,"c":{"n":2}} cached"#])
   }
@@ -361,8 +353,7 @@ struct RepoCoreOfflineTests {
     try driver.engine.push("list/c/n", "3")
     driver.engine.feed(.stopObserving(listener))
     driver.engine.feed(.storeSize(1))
-    driver.restart()
-    _ = driver.engine.observe("list/c")
+    driver.restart(observing: "list/c")
     #expect(driver.values == [#"{"n":3} cached"#])
   }
 
@@ -384,8 +375,7 @@ struct RepoCoreOfflineTests {
     driver.engine.receive(
       .response(id: read, ServerMessage.Response(.ok, payload: .node(.integer(4))))
     )
-    driver.restart()
-    _ = driver.engine.observe("list/c")
+    driver.restart(observing: "list/c")
     _ = driver.engine.observe("list")
     #expect(driver.values == [#"{"n":3} cached"#, #"{"a":4,"c":{"n":3}} cached"#])
   }
@@ -394,8 +384,7 @@ struct RepoCoreOfflineTests {
   func lateAnswer() throws {
     var driver = try restarted(#"{"a":1,"c":2}"#)
     try driver.engine.set("list/c", "7")
-    driver.restart()
-    _ = driver.engine.observe("list/c")
+    driver.restart(observing: "list/c")
     driver.engine.connect([.writeOnce])
     let listen = try #require(
       driver.engine.requests.first { if case .listen = $0.request { true } else { false } }
@@ -404,8 +393,7 @@ struct RepoCoreOfflineTests {
     try driver.engine.push("list/c", "3")
     driver.engine.answer(listen.id)
     driver.engine.answer(try #require(driver.engine.sentWrites.last).id)
-    driver.restart()
-    _ = driver.engine.observe("list")
+    driver.restart(observing: "list")
     #expect(driver.values == [#"{"a":1,"c":3} cached"#])
   }
 
@@ -416,8 +404,7 @@ struct RepoCoreOfflineTests {
     for (id, query) in driver.store.model.queries where query.path == "list" {
       driver.store.perform([.update(query: id, Change("c/n", to: .integer(2)))])
     }
-    driver.restart()
-    _ = driver.engine.observe("list/c")
+    driver.restart(observing: "list/c")
     _ = driver.engine.observe("list")
     driver.engine.connect()
     let request = try #require(driver.engine.requests.last)
@@ -426,8 +413,7 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"n":2} current"#])
     driver.engine.feed(.get(driver.engine.token(), path: "list/c", query: .all))
     #expect(driver.reads == [#"{"n":2} current"#])
-    driver.restart()
-    _ = driver.engine.observe("list/c")
+    driver.restart(observing: "list/c")
     #expect(driver.values == [#"{"n":2} cached"#])
   }
 
@@ -437,8 +423,7 @@ struct RepoCoreOfflineTests {
     _ = driver.engine.observe("list")
     driver.engine.connect()
     driver.engine.answer(try #require(driver.engine.requests.last).id, .permissionDenied)
-    driver.restart()
-    _ = driver.engine.observe("list")
+    driver.restart(observing: "list")
     #expect(driver.values.isEmpty)
   }
 
@@ -449,8 +434,7 @@ struct RepoCoreOfflineTests {
     try driver.engine.set("list/a/n", "7")
     try driver.engine.set("list/b", "null")
     for (id, _) in driver.engine.sentWrites { driver.engine.answer(id) }
-    driver.restart()
-    _ = driver.engine.observe("list")
+    driver.restart(observing: "list")
     #expect(driver.values == [#"{"a":{"n":7}} cached"#])
   }
 
@@ -463,8 +447,7 @@ struct RepoCoreOfflineTests {
     try driver.engine.set("list/c/n", "7")
     try driver.engine.set("list/x/n", "7")
     for (id, _) in driver.engine.sentWrites { driver.engine.answer(id) }
-    driver.restart()
-    _ = driver.engine.observe("list", lastTwo)
+    driver.restart(observing: "list", lastTwo)
     #expect(driver.values.last == #"{"b":{"n":2},"c":{"n":7}} cached"#)
   }
 
@@ -475,8 +458,7 @@ struct RepoCoreOfflineTests {
     var driver = try restarted()
     try driver.engine.set("list/a", "10")
     try driver.engine.set("list/d", "11")
-    driver.restart()
-    _ = driver.engine.observe("list")
+    driver.restart(observing: "list")
     #expect(driver.values == [#"{"a":10,"b":2,"c":3,"d":11} cached pending"#])
     try driver.engine.set("list/e", "12")
     driver.engine.connect([.writeOnce])
@@ -497,8 +479,7 @@ struct RepoCoreOfflineTests {
     driver.engine.lose()
     driver.restart()
     for _ in 0..<3 { try driver.engine.set("n", #"{".sv":{"increment":1}}"#) }
-    driver.restart()
-    _ = driver.engine.observe("n")
+    driver.restart(observing: "n")
     #expect(driver.values == ["8 cached pending"])
     driver.engine.connect()
     let operations = driver.engine.sentWrites.map(\.write.operation)
@@ -521,8 +502,7 @@ struct RepoCoreOfflineTests {
   func purge() throws {
     var driver = try restarted()
     try driver.engine.set("list/a", "10")
-    driver.restart()
-    _ = driver.engine.observe("list")
+    driver.restart(observing: "list")
     driver.forget()
     driver.engine.feed(.purgeOutstandingWrites)
     driver.persist()
@@ -535,8 +515,7 @@ struct RepoCoreOfflineTests {
   func refusedWrite() throws {
     var driver = try restarted()
     try driver.engine.set("list/a", "10")
-    driver.restart()
-    _ = driver.engine.observe("list")
+    driver.restart(observing: "list")
     driver.engine.connect()
     driver.forget()
     driver.engine.answer(driver.engine.core.connection.requests.keys.max() ?? 0, .permissionDenied)

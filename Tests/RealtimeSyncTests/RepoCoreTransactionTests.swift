@@ -14,10 +14,16 @@ struct RepoCoreTransactionTests {
     return driver
   }
 
+  /// An engine with a transaction under way that adds one to 100.
+  private func incrementing(_ extensions: Set<ServerHello.Extension> = []) throws -> CoreDriver {
+    var driver = try counter(extensions)
+    driver.transact("c", increment)
+    return driver
+  }
+
   @Test("A transaction on known data is sent with its hash and commits")
   func commit() throws {
-    var driver = try counter()
-    driver.transact("c", increment)
+    var driver = try incrementing()
     let sent = try #require(driver.sentWrites.first)
     #expect(sent.write.hash == "5PG1TllwFpsPMPTAduN1cJllS2g=")
     #expect(sent.write.operation == .set(.integer(101)))
@@ -39,8 +45,7 @@ struct RepoCoreTransactionTests {
 
   @Test("A stale response reruns the transaction on the latest data")
   func stale() throws {
-    var driver = try counter()
-    driver.transact("c", increment)
+    var driver = try incrementing()
     try driver.push("c", "200")
     driver.answer(driver.sentWrites[0].id, .dataStale)
     #expect(driver.sentWrites.map(\.write.operation) == [.set(.integer(101)), .set(.integer(201))])
@@ -51,8 +56,7 @@ struct RepoCoreTransactionTests {
 
   @Test("A transaction gives up after 25 stale responses")
   func tries() throws {
-    var driver = try counter()
-    driver.transact("c", increment)
+    var driver = try incrementing()
     for count in 0..<25 {
       #expect(driver.sentWrites.count == count + 1)
       driver.answer(driver.sentWrites[count].id, .dataStale)
@@ -64,8 +68,7 @@ struct RepoCoreTransactionTests {
 
   @Test("A transaction queued behind a late response reruns on the data received since")
   func lateAnswer() throws {
-    var driver = try counter([.writeOnce])
-    driver.transact("c", increment)
+    var driver = try incrementing([.writeOnce])
     driver.transact("c", increment)
     driver.lose()
     driver.connect([.writeOnce])
@@ -79,8 +82,7 @@ struct RepoCoreTransactionTests {
 
   @Test("A denial reverts to the old data before it is reported")
   func refusal() throws {
-    var driver = try counter()
-    driver.transact("c", increment)
+    var driver = try incrementing()
     driver.forget()
     driver.answer(3, .permissionDenied, "Permission denied")
     #expect(driver.values == ["100"])
@@ -120,8 +122,7 @@ struct RepoCoreTransactionTests {
 
   @Test("A second transaction on a path runs on the first one's output and waits for it")
   func chained() throws {
-    var driver = try counter()
-    driver.transact("c", increment)
+    var driver = try incrementing()
     driver.transact("c", increment)
     #expect(driver.values == ["101", "102"])
     #expect(driver.sentWrites.count == 1)
@@ -158,8 +159,7 @@ struct RepoCoreTransactionTests {
 
   @Test("A set ends an overlapping transaction that has not been sent")
   func overridden() throws {
-    var driver = try counter()
-    driver.transact("c", increment)
+    var driver = try incrementing()
     driver.transact("c", increment)
     driver.forget()
     try driver.set("c", "5")
@@ -173,8 +173,7 @@ struct RepoCoreTransactionTests {
 
   @Test("A sent transaction commits despite a set if the server accepts it")
   func overriddenButCommitted() throws {
-    var driver = try counter()
-    driver.transact("c", increment)
+    var driver = try incrementing()
     try driver.set("c", "5")
     driver.forget()
     driver.answer(3)
@@ -214,8 +213,7 @@ struct RepoCoreTransactionTests {
 
   @Test("A lost connection fails sent transactions and keeps unsent ones")
   func disconnect() throws {
-    var driver = try counter()
-    driver.transact("c", increment)
+    var driver = try incrementing()
     driver.lose()
     #expect(driver.completions == ["transaction 2 disconnect false 100"])
     #expect(driver.values == ["101", "100"])
@@ -230,8 +228,7 @@ struct RepoCoreTransactionTests {
   // Differs: If the connection is lost after
   @Test("With the write-once extension a sent transaction is resent with its key")
   func writeOnce() throws {
-    var driver = try counter([.writeOnce])
-    driver.transact("c", increment)
+    var driver = try incrementing([.writeOnce])
     let first = driver.sentWrites[0].write
     #expect(first.key?.client == "~c1")
     driver.lose()
@@ -244,8 +241,7 @@ struct RepoCoreTransactionTests {
 
   @Test("A transaction fails if the next server lacks the write-once extension")
   func writeOnceLost() throws {
-    var driver = try counter([.writeOnce])
-    driver.transact("c", increment)
+    var driver = try incrementing([.writeOnce])
     driver.lose()
     driver.forget()
     driver.connect()
@@ -267,8 +263,7 @@ struct RepoCoreTransactionTests {
 
   @Test("Purging ends transactions, sent or not, and later responses to them are ignored")
   func purge() throws {
-    var driver = try counter()
-    driver.transact("c", increment)
+    var driver = try incrementing()
     driver.transact("c", increment)
     driver.transact("other", increment)
     let sent = driver.sentWrites.map(\.id)
