@@ -1,5 +1,4 @@
 import RealtimeCore
-import TestSupport
 import Testing
 
 @Suite("JSONParser")
@@ -113,37 +112,6 @@ struct JSONParserTests {
     #expect(throws: JSONError.self) { try JSONParser.parse(plain) }
     let escaped: [UInt8] = [0x22, 0x5C, 0x6E] + bytes + [0x22]
     #expect(throws: JSONError.self) { try JSONParser.parse(escaped) }
-  }
-
-  @Test("never traps on random bytes", arguments: 1...4 as ClosedRange<UInt64>)
-  func randomBytes(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
-    let alphabet = Array("{}[]\",:\\u0123456789abcdefDdEe+-.tnulrs \n\u{0}é🐵".utf8) + [0xFF, 0xC0]
-    for _ in 0..<20_000 {
-      let bytes = (0..<Int.random(in: 0...24, using: &random)).map { _ in
-        alphabet[Int.random(in: 0..<alphabet.count, using: &random)]
-      }
-      guard let value = try? JSONParser.parse(bytes) else { continue }
-      #expect((try? JSONParser.parse(value.text)) == value)
-    }
-  }
-
-  @Test("never traps on valid JSON with a few bytes changed")
-  func mutatedText() {
-    var random = SplitMix64(seed: 99)
-    for _ in 0..<5_000 {
-      let node = Node.random(depth: 3, using: &random)
-      var bytes = Array(node.exportText.utf8)
-      for _ in 0..<Int.random(in: 1...3, using: &random) {
-        bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(
-          in: 0...255,
-          using: &random
-        )
-      }
-      guard let value = try? JSONParser.parse(bytes) else { continue }
-      #expect(throws: Never.self) { try JSONParser.parse(value.text) }
-      _ = try? Node(json: value)
-    }
   }
 
   @Test("parses a noncontiguous collection")

@@ -1,5 +1,4 @@
 import RealtimeCore
-import TestSupport
 import Testing
 
 @Suite("ClientMessage")
@@ -221,24 +220,5 @@ struct ClientMessageTests {
   )
   func updatePaths(json: String, paths: [Path]) throws {
     #expect(try Change.changes(json: JSONParser.parse(json)).map(\.path) == paths)
-  }
-
-  @Test("never traps on a valid message with a few bytes changed")
-  func mutation() {
-    var random = SplitMix64(seed: 6)
-    for round in 0..<6_000 {
-      let request = Self.requests[round % Self.requests.count]
-      var bytes = ClientMessage.request(id: 3, request).encoded()
-      for _ in 0..<Int.random(in: 1...3, using: &random) {
-        let position = Int.random(in: 0..<bytes.count, using: &random)
-        switch Int.random(in: 0..<3, using: &random) {
-        case 0: bytes[position] = UInt8.random(in: 0x20...0x7E, using: &random)
-        case 1: bytes.remove(at: position)
-        default: bytes.insert(bytes[Int.random(in: 0..<bytes.count, using: &random)], at: position)
-        }
-      }
-      guard let message = try? ClientMessage(decoding: bytes) else { continue }
-      #expect((try? ClientMessage(decoding: message.encoded())) == message)
-    }
   }
 }
