@@ -1,5 +1,4 @@
 import BlogModel
-import Foundation
 import RealtimeDatabase
 import RealtimeServer
 import Testing
@@ -121,43 +120,5 @@ struct ChangingTests {
     }
     bob.blog.perform(.deleteComment(id, commentID: comments[0]))
     try await alice.wait("the deletion") { $0.comments(id)?.map(\.text) == ["changed", "three"] }
-  }
-
-  @Test("A post written offline is stored exactly once after a restart with a server")
-  func offline() async throws {
-    let directory = FileManager.default.temporaryDirectory
-      .appendingPathComponent("offline-\(UInt64.random(in: 0 ... .max))").path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    func open() throws -> Database {
-      var options = DatabaseOptions()
-      options.persistenceDirectory = directory
-      options.maximumReconnectDelay = .milliseconds(50)
-      let database = try Database(url: try #require(server.server.urls.first), options: options)
-      database.isPersistenceEnabled = true
-      return database
-    }
-    let post: PostID
-    do {
-      let database = try open()
-      database.goOffline()
-      let alice = try server.screen("alice", on: database)
-      alice.blog.request(.follow(.recent))
-      post = alice.blog.post(title: "t", body: "b")
-      let written = post
-      try await alice.wait("the post") { $0.posts(.recent)?.map(\.id) == [written] }
-      await database.close()
-    }
-    let database = try open()
-    let alice = try server.screen("alice", on: database)
-    alice.blog.request(.follow(.recent))
-    try await alice.wait("nothing waits") { probe in
-      probe.all.contains(.connection(.online)) && probe.posts(.recent)?.map(\.id) == [post]
-        && probe.all.last { if case .pendingWrites = $0 { true } else { false } }
-          == .pendingWrites(0)
-    }
-    let other = try server.blog("bob")
-    #expect(try await other.posts(.recent).map(\.id) == [post])
-    #expect(try await server.check().faults == [])
-    await database.close()
   }
 }
