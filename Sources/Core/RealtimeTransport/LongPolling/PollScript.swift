@@ -1,4 +1,3 @@
-
 /// Writes the scripts that answer a long-polling client.
 ///
 /// They run in a frame, and call functions of its parent page by two functions of the frame, which

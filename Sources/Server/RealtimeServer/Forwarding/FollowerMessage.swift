@@ -1,4 +1,3 @@
-
 /// What the leader of a database tells a server that follows it, in this order: where the stream
 /// begins, then every batch once it is durable, and marks in between.
 ///

@@ -1,4 +1,3 @@
-
 /// The actions of the program as a whole, which exist in many contexts.
 enum ProgramActions {
   private static let pages: Set<Context> = [.list, .post, .help, .inspector, .notices, .drafts]

@@ -1,4 +1,3 @@
-
 /// Settings that the user chooses at run time, and reloads of the configuration.
 extension Model {
   mutating func apply(_ new: Configuration) -> [Effect] {

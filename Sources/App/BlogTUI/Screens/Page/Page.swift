@@ -1,4 +1,3 @@
-
 /// A page of text in front of the content: the table of keys, the messages, a report.
 package struct Page: Equatable, Sendable {
   enum Content: Equatable, Sendable {

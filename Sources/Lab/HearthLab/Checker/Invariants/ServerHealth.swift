@@ -1,4 +1,3 @@
-
 /// What was acknowledged before the server was killed still exists afterwards.
 struct CrashDurability: Invariant {
   static let promises: [Promise] = [.i11, .g1]
