@@ -51,8 +51,7 @@ extension AccountService {
   func update(
     _ account: Account,
     with change: AccountChange,
-    claims: JSONValue?,
-    by caller: Caller
+    claims: JSONValue?
   ) async throws(IdentityError) -> (account: Account, signedIn: SignedIn?) {
     let changesCredentials =
       change.password != nil || change.removesPassword

@@ -321,7 +321,7 @@ extension Checker {
       )
     case .string, .primitive, .any:
       guard let method = StringMethod(rawValue: name) else {
-        throw unknownMethod(name, of: receiver.type, at: callee.offset)
+        throw unknownMethod(name, at: callee.offset)
       }
       return try stringCall(
         method,
@@ -337,7 +337,7 @@ extension Checker {
     }
   }
 
-  private func unknownMethod(_ name: String, of type: RuleType, at offset: Int) -> RuleProblem {
+  private func unknownMethod(_ name: String, at offset: Int) -> RuleProblem {
     if name == "length" { return RuleProblem("'length' is not a method; omit '()'", at: offset) }
     if SnapshotMethod(rawValue: name) != nil {
       return RuleProblem("'\(name)()' is a method of snapshots, not of values", at: offset)
