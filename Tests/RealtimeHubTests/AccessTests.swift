@@ -35,7 +35,7 @@ struct AccessTests {
 
   @Test("A request whose rules need too many steps is denied with that reason and reported")
   func exhausted() throws {
-    var limits = HubLimits()
+    var limits = ServerLimits()
     limits.ruleSteps = 40
     let rule = "root.child('a').val().replace('x', 'y').contains('z') || root.child('b').exists()"
     let rules = #"{"rules": {"r": {".read": "\#(rule)", ".write": "\#(rule)"}}}"#

@@ -8,15 +8,15 @@ struct ConversationPlayer {
     let text: String
   }
 
-  private static let limits: [String: any WritableKeyPath<HubLimits, Int> & Sendable] = [
+  private static let limits: [String: any WritableKeyPath<ServerLimits, Int> & Sendable] = [
     "composedBytes": \.composedBytes,
-    "disconnectBytesPerPeer": \.disconnectBytesPerPeer,
-    "disconnectIdentitiesPerPeer": \.disconnectIdentitiesPerPeer,
-    "disconnectWritesPerPeer": \.disconnectWritesPerPeer,
+    "disconnectBytes": \.disconnectBytes,
+    "disconnectIdentities": \.disconnectIdentities,
+    "disconnectWrites": \.disconnectWrites,
     "keptOrderedChildren": \.keptOrderedChildren,
     "keptOrders": \.keptOrders,
     "ledgerClients": \.ledgerClients,
-    "listensPerPeer": \.listensPerPeer,
+    "listens": \.listens,
     "overdueDisconnects": \.overdueDisconnects,
     "pendingCommits": \.pendingCommits,
     "rememberedRefusals": \.rememberedRefusals,
@@ -37,7 +37,7 @@ struct ConversationPlayer {
   }
 
   init(_ lines: [String]) throws {
-    var (data, rules, limits, peers) = ("null", String?.none, HubLimits(), 1)
+    var (data, rules, limits, peers) = ("null", String?.none, ServerLimits(), 1)
     for line in lines where Self.isStart(line) {
       let (word, rest) = Self.divided(line)
       switch word {

@@ -9,13 +9,13 @@ struct Dialogue {
   /// The content of a store.
   private(set) var stored: StoredTree
 
-  private let limits: HubLimits
+  private let limits: ServerLimits
 
   /// Opens a hub with data in JSON, and with rules unless everything is allowed.
   init(
     _ data: String = "null",
     rules: String? = nil,
-    limits: HubLimits = HubLimits(),
+    limits: ServerLimits = ServerLimits(),
     peers: Int = 1
   ) throws {
     self.limits = limits

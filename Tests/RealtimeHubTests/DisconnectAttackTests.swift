@@ -59,8 +59,8 @@ struct DisconnectAttackTests {
 
   @Test("Keys count toward the size limit like values")
   func longPaths() throws {
-    var limits = HubLimits()
-    limits.disconnectBytesPerPeer = 10_000
+    var limits = ServerLimits()
+    limits.disconnectBytes = 10_000
     var dialogue = try Dialogue(limits: limits)
     let name = String(repeating: "k", count: 700)
     let answers = (0..<20).map { number in
@@ -75,7 +75,7 @@ struct DisconnectAttackTests {
     tries: Int,
     forbidden: (Int) -> Bool
   ) throws -> (numbers: Set<Int>, commits: Int64) {
-    var limits = HubLimits()
+    var limits = ServerLimits()
     limits.disconnectTries = tries
     let rules = """
       {"rules": {"shut": {".write": true},

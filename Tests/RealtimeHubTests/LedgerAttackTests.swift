@@ -16,7 +16,8 @@ struct LedgerAttackTests {
   private static let increment = #"{"p":"/n","d":{".sv":{"increment":1}},"i":"victim:5"}"#
 
   /// Peer 0 is the victim, who has signed in; the others have not.
-  private func dialogue(_ limits: HubLimits = HubLimits(), peers: Int = 4) throws -> Dialogue {
+  private func dialogue(_ limits: ServerLimits = ServerLimits(), peers: Int = 4) throws -> Dialogue
+  {
     var dialogue = try Dialogue(rules: Self.rules, limits: limits, peers: peers)
     dialogue.signIn("ann")
     return dialogue
@@ -41,7 +42,7 @@ struct LedgerAttackTests {
 
   @Test("Unauthenticated writes under made-up names evict no user, before or after a restart")
   func strangersFlood() throws {
-    var limits = HubLimits()
+    var limits = ServerLimits()
     limits.ledgerClients = 20
     var dialogue = try dialogue(limits)
     #expect(statuses(dialogue.ask(1, "p", Self.increment)) == ["ok"])
@@ -63,7 +64,7 @@ struct LedgerAttackTests {
 
   @Test("A client that writes under many names evicts only its own")
   func manyNames() throws {
-    var limits = HubLimits()
+    var limits = ServerLimits()
     limits.ledgerClients = 50
     for isSignedIn in [true, false] {
       var dialogue = try dialogue(limits)

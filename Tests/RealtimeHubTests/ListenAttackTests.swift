@@ -8,7 +8,7 @@ import Testing
 struct ListenAttackTests {
   private static let rules = #"{"rules":{".read":true,".write":true,"posts":{".indexOn":["n"]}}}"#
 
-  private static func hub(_ limits: HubLimits = HubLimits(), children: Int = 500) -> TreeHub {
+  private static func hub(_ limits: ServerLimits = ServerLimits(), children: Int = 500) -> TreeHub {
     let posts = Node(
       sortedChildren: (0..<children).map { number in
         let key = ChildKey("p\(String(number + 1_000_000))")
@@ -64,7 +64,7 @@ struct ListenAttackTests {
       let query = Self.window(0, by: .child(Path(wire: "x\(number)")))
       if try Self.listen(&hub, query, tag: number, peer: number % 2) { granted += 1 }
     }
-    #expect(granted == HubLimits().undeclaredOrders)
+    #expect(granted == ServerLimits().undeclaredOrders)
     let before = hub.listens.cache.visited
     hub.put(.integer(9), at: "posts/p1000007/n", from: 2)
     #expect(hub.listens.cache.visited - before <= granted + 1)
@@ -105,7 +105,7 @@ struct ListenAttackTests {
 
   @Test("Unauthenticated peers share one budget, but each network keeps a few listens")
   func guests() throws {
-    var limits = HubLimits()
+    var limits = ServerLimits()
     limits.guestListens = 100
     limits.freeListens = 20
     var hub = Self.hub(limits)

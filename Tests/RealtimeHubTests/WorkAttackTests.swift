@@ -57,7 +57,7 @@ struct WorkAttackTests {
 
   @Test("A write with too many values is refused, except for administrators")
   func values() throws {
-    var limits = HubLimits()
+    var limits = ServerLimits()
     limits.writeValues = 40
     var dialogue = try Dialogue(limits: limits)
     func body(_ count: Int) -> String {
@@ -77,7 +77,7 @@ struct WorkAttackTests {
     #"{"a":{"\#(String(repeating: "k", count: 300))":"\#(String(repeating: "x", count: 400))"}}"#
 
   private func dialogue() throws -> Dialogue {
-    var limits = HubLimits()
+    var limits = ServerLimits()
     limits.composedBytes = 500
     return try Dialogue(Self.large, limits: limits, peers: 2)
   }
@@ -122,7 +122,7 @@ struct WorkAttackTests {
 
   @Test("A listen whose data turns out to be too large is refused and gets no later events")
   func tooLongListen() throws {
-    var limits = HubLimits()
+    var limits = ServerLimits()
     limits.composedBytes = 500
     limits.responseBytes = 600
     var dialogue = try Dialogue(Self.large, limits: limits, peers: 2)
@@ -160,7 +160,7 @@ struct WorkAttackTests {
   @Test("Small or unreadable data is not handed out for hashing")
   func smallCondition() throws {
     func node(_ data: String, _ rules: String?) throws -> Node? {
-      var limits = HubLimits()
+      var limits = ServerLimits()
       limits.composedBytes = 500
       var dialogue = try Dialogue(data, rules: rules, limits: limits)
       let write = WriteRequest(path: "a", operation: .set(.integer(1)), hash: "x")

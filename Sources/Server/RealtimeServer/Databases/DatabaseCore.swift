@@ -73,7 +73,7 @@ final class DatabaseCore {
     peers = PeerTable(users: UserTable(context))
     hub = TreeHub(
       stored: stored,
-      limits: context.options.limits.hub,
+      limits: context.options.limits,
       rules: context.options.initialRules,
       localRules: context.options.localRules,
       verifier: context.identities.laterVerifier(of: name)

@@ -26,7 +26,7 @@ struct Access: Sendable {
   /// The number of paths or values up to which an early check is not worthwhile.
   private static let smallWrite = 32
 
-  private let limits: HubLimits
+  private let limits: ServerLimits
   private let verifier: any CredentialVerifier
   private var entries: [PeerID: Entry] = [:]
   /// The peers that the rules have never allowed anything.
@@ -49,7 +49,7 @@ struct Access: Sendable {
   init(
     rules: RuleSet,
     localRules: RuleSet,
-    limits: HubLimits,
+    limits: ServerLimits,
     verifier: any CredentialVerifier
   ) {
     self.rules = rules

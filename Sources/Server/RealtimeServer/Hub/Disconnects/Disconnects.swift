@@ -10,7 +10,7 @@ internal import RealtimeCore
 /// Writes left over from the connections of an earlier hub are overdue from the start, or suspended
 /// if they belong to a session that may outlive the leader.
 struct Disconnects: Sendable {
-  private let limits: HubLimits
+  private let limits: ServerLimits
   private var sessions: SessionLedger
   /// The writes of each peer that has scheduled any, in the order in which they will be applied.
   private var scheduled: [PeerID: [ScheduledWrites]] = [:]
@@ -27,7 +27,7 @@ struct Disconnects: Sendable {
     var checks = 0
   }
 
-  init(_ stored: [StoredSession], limits: HubLimits) {
+  init(_ stored: [StoredSession], limits: ServerLimits) {
     self.limits = limits
     sessions = SessionLedger(stored)
     overdue = []
@@ -117,11 +117,11 @@ struct Disconnects: Sendable {
       slots[next].identity = identity
       return next
     }
-    if next >= limits.disconnectIdentitiesPerPeer {
+    if next >= limits.disconnectIdentities {
       throw RequestError(
         .unavailable,
         reason: "one connection cannot schedule writes as more than "
-          + "\(limits.disconnectIdentitiesPerPeer) users"
+          + "\(limits.disconnectIdentities) users"
       )
     }
     slots.append(ScheduledWrites(id: sessions.makeID(), identity: identity, owner: owner))
@@ -129,16 +129,16 @@ struct Disconnects: Sendable {
   }
 
   private func excess(of slots: [ScheduledWrites]) -> RequestError? {
-    if slots.reduce(0, { $0 + $1.table.count }) > limits.disconnectWritesPerPeer {
+    if slots.reduce(0, { $0 + $1.table.count }) > limits.disconnectWrites {
       return RequestError(
         .unavailable,
-        reason: "one connection cannot schedule more than \(limits.disconnectWritesPerPeer) writes"
+        reason: "one connection cannot schedule more than \(limits.disconnectWrites) writes"
       )
     }
-    if slots.reduce(0, { $0 + $1.table.bytes }) > limits.disconnectBytesPerPeer {
+    if slots.reduce(0, { $0 + $1.table.bytes }) > limits.disconnectBytes {
       return RequestError(
         .tooBig,
-        reason: "one connection cannot schedule more than \(limits.disconnectBytesPerPeer) bytes"
+        reason: "one connection cannot schedule more than \(limits.disconnectBytes) bytes"
       )
     }
     return nil

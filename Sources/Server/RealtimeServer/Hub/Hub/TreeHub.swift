@@ -35,7 +35,7 @@ package struct TreeHub: Sendable {
     var isLeaving = false
   }
 
-  let limits: HubLimits
+  let limits: ServerLimits
   /// Why the stored rules are not in force; nil unless they no longer compile.
   package let storedRulesProblem: RulesError?
   /// The timestamp of the latest call that passed one.
@@ -68,7 +68,7 @@ package struct TreeHub: Sendable {
   ///   - verifier: Determines whom a credential belongs to.
   package init(
     stored: StoredTree,
-    limits: HubLimits = HubLimits(),
+    limits: ServerLimits = ServerLimits(),
     rules: RuleSet = .open,
     localRules: RuleSet = .open,
     verifier: any CredentialVerifier = NoSignIn()

@@ -19,7 +19,7 @@ struct IndexCache: Sendable {
   /// The number of children that have been visited to build and to update orders.
   private(set) var visited = 0
 
-  init(_ limits: HubLimits) {
+  init(_ limits: ServerLimits) {
     mostKept = limits.keptOrders
     mostEntries = limits.keptOrderedChildren
   }

@@ -34,9 +34,9 @@ struct ListenAccounts: Sendable {
   private var totals: [Payer: Int] = [:]
   /// The total of the guests of all networks.
   private var guestTotal = 0
-  private let limits: HubLimits
+  private let limits: ServerLimits
 
-  init(_ limits: HubLimits) {
+  init(_ limits: ServerLimits) {
     self.limits = limits
   }
 

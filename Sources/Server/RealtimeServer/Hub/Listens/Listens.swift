@@ -12,9 +12,9 @@ struct Listens: Sendable {
   private(set) var accounts: ListenAccounts
   /// For each peer with listens, the last commit at the time its condition last failed.
   private var lastStale: [PeerID: Int64] = [:]
-  private let limits: HubLimits
+  private let limits: ServerLimits
 
-  init(_ limits: HubLimits) {
+  init(_ limits: ServerLimits) {
     self.limits = limits
     cache = IndexCache(limits)
     accounts = ListenAccounts(limits)
@@ -31,10 +31,10 @@ struct Listens: Sendable {
     in root: Node
   ) -> RequestError? {
     if accounts.contains(key, of: peer) { return nil }
-    if accounts.count(of: peer) >= limits.listensPerPeer {
+    if accounts.count(of: peer) >= limits.listens {
       return RequestError(
         .unavailable,
-        reason: "one connection cannot have more than \(limits.listensPerPeer) listens"
+        reason: "one connection cannot have more than \(limits.listens) listens"
       )
     }
     if !isIndexed, !hasOrder(for: key),

@@ -31,7 +31,7 @@ struct KeyedWrites: Sendable {
   private let mostClients: Int
   private let mostRefusals: Int
 
-  init(_ entries: [LedgerEntry], limits: HubLimits) {
+  init(_ entries: [LedgerEntry], limits: ServerLimits) {
     mostClients = max(1, limits.ledgerClients)
     mostRefusals = max(1, limits.rememberedRefusals)
     for entry in entries { store(entry, payer: Self.payer(of: entry.name, sentBy: nil)) }
