@@ -55,7 +55,6 @@ extension User: Hashable {
   }
 }
 
-/// Changing the account.
 extension User {
   /// Reloads the profile from the server; signs out if the account is gone or disabled.
   ///

@@ -171,7 +171,6 @@ package struct DatabaseErrorText: Sendable {
   /// The operation that failed.
   package enum Request: String {
     case read
-    /// Changing a location.
     case write
   }
 

@@ -6,7 +6,6 @@ internal import RealtimeDatabase
 protocol FeedSource: AnyObject {
   func start()
   func stop()
-  /// Reports the list again.
   func publish()
   /// Records the reader's position.
   func read(at post: PostID)

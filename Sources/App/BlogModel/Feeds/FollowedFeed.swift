@@ -59,12 +59,10 @@ final class FollowedFeed: @unchecked Sendable {
     self.fail = fail
   }
 
-  /// Starts with the highest posts.
   func start() {
     pages = [FeedPage(observe(FeedRange(limit: .highest(bounds.pageLength))))]
   }
 
-  /// Removes all observers.
   func stop() {
     for page in pages { forget(page) }
     pages = []

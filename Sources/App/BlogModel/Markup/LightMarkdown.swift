@@ -82,7 +82,6 @@ package struct LightMarkdown<Unit: MarkupUnit> {
       case quote(Int)
       case item(isNumbered: Bool)
       case table
-      /// Anything else.
       case text
     }
 

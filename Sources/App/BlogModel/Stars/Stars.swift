@@ -233,7 +233,6 @@ struct StarIncrement: Sendable {
     /// Identifies the intent on this terminal.
     let number: Int
     let post: PostID
-    /// The author of the post.
     let owner: String
 
     var postPath: String { "posts/\(post)" }

@@ -100,7 +100,6 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
 }
 
 package enum SettingValue: Hashable, Sendable, CustomStringConvertible, Codable {
-  /// True or false.
   case flag(Bool)
   case word(String)
   case number(Int)

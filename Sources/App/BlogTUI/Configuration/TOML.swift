@@ -5,7 +5,6 @@ import TOMLKit
 /// The parser reports the location of errors but not of values; these are located by searching for
 /// the keys of each table.
 struct TOMLDocument {
-  /// An error on a line.
   struct Fault {
     /// The line, counted from 1; nil if it was not found.
     let line: Int?
@@ -26,7 +25,6 @@ struct TOMLDocument {
 
   /// All values, in the order in which they appear in the file.
   private(set) var entries: [Entry] = []
-  /// The errors in the text.
   private(set) var faults: [Fault] = []
 
   init(_ text: String) {

@@ -2,7 +2,6 @@ package import BlogModel
 
 /// Why a program ended.
 package enum Ending: Hashable, Sendable {
-  /// The user left.
   case quit
   /// The user wants to switch accounts.
   case changeAccount

@@ -254,7 +254,6 @@ extension Script {
 
   /// The progress of another user's act.
   package enum Progress: Hashable, Sendable {
-    /// Not done yet.
     case underWay
     /// Done, and stored by the database if it is a write.
     case done

@@ -24,13 +24,11 @@ package enum SignInEffect: Hashable, Sendable {
   /// Sign a user out on this machine.
   case signOut(uid: String)
   case signIn(email: String, password: String)
-  /// Create an account.
   case signUp(userName: String, email: String, password: String)
   /// Request that a code be sent.
   case sendCode(email: String)
   case setPassword(code: String, password: String)
   case setUserName(String)
-  /// Continue without signing in.
   case goOn
   /// Go back to the blog as the user who was there before.
   case goBack
@@ -72,9 +70,7 @@ package struct SignIn: Sendable {
     case account(uid: String)
     /// Sign in with an email address.
     case signIn
-    /// Create an account.
     case signUp
-    /// Set a new password.
     case forgotten
     case withoutAccount
   }

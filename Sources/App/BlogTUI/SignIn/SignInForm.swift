@@ -4,7 +4,6 @@ import BlogModel
 package struct SignInForm: Sendable {
   package enum Kind: Hashable, Sendable {
     case signIn
-    /// Creating an account.
     case signUp
     /// Requesting a code for a forgotten password.
     case forgotten

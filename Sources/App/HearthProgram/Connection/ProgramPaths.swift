@@ -4,7 +4,6 @@ import RealtimeCore
 
 /// The paths of the data, the socket and the logs, by the rules of the XDG base directories.
 package struct ProgramPaths: Sendable {
-  /// The directory of the database.
   let data: String
   /// The socket of the shared server.
   let socket: String

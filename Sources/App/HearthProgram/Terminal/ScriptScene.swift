@@ -134,7 +134,6 @@ final class ScriptScene: ScriptWorld {
     recording?.finish()
   }
 
-  /// Ends everything.
   func close() async {
     for name in seats.keys { await end(name) }
     for place in places.values { place.cable.remove() }

@@ -333,7 +333,6 @@ extension DatabaseQuery {
   }
 }
 
-/// One-time reads.
 extension DatabaseQuery {
   /// Reads the server's data once and keeps none of it, neither in memory nor on disk.
   ///

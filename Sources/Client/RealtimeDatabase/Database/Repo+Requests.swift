@@ -172,7 +172,6 @@ extension QuerySpec {
   }
 }
 
-/// Transactions, from any thread.
 extension Repo {
   nonisolated func transaction(
     at reference: DatabaseReference,

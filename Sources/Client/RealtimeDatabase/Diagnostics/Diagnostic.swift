@@ -13,9 +13,7 @@ package struct Diagnostic: Sendable, Equatable {
     case event
     case observing(observer: Int64)
     case stopped(observer: Int64)
-    /// A write is under way.
     case writing(request: Int64)
-    /// A write was answered.
     case written(request: Int64)
     /// A transaction's block was asked for new data, or a transaction began or ended.
     case transaction(request: Int64)
@@ -101,7 +99,6 @@ enum DiagnosticSubject: Sendable {
   /// A frame, cut off if it is long.
   case frame([UInt8])
   case observation(Path, Query)
-  /// An observer was called.
   case event(DataEventType, Path, ChildKey?, DiagnosticNode)
   case write(Path, DiagnosticWrite)
   /// A transaction's block proposed new data for the data it read, or nil to abort.

@@ -23,7 +23,6 @@ package enum ClientRequest: Sendable, Equatable {
   /// Presents an App Check token, or drops it (nil).
   case appCheck(String?)
   case listen(ListenRequest)
-  /// Ends a listen.
   case unlisten(path: Path, query: Query, tag: Int64?)
   /// Reads data once, without listening.
   case get(path: Path, query: Query)
@@ -85,7 +84,6 @@ package struct ListenRequest: Sendable, Equatable {
 }
 
 package enum WriteOperation: Sendable, Equatable {
-  /// Replaces the data.
   case set(Node)
   /// Replaces the data at several paths below, all at once.
   case merge([Change])

@@ -6,9 +6,7 @@ package enum ServerMessage: Sendable, Equatable {
   /// Tells the client not to connect again.
   case shutdown(reason: String)
   case error(String)
-  /// Responds to a ping.
   case pong
-  /// Responds to a request.
   case response(id: Int64, Response)
   /// Notifies the client of something that it did not request.
   case push(ServerPush)

@@ -25,9 +25,7 @@ package struct QueryBound: Hashable, Sendable {
 package struct Query: Hashable, Sendable {
   /// The side of the range that a limit keeps.
   package enum LimitSide: Hashable, Sendable {
-    /// The first children in order.
     case first
-    /// The last children in order.
     case last
   }
 

@@ -1,9 +1,7 @@
 package enum LeafValue: Sendable {
-  /// True or false.
   case bool(Bool)
   /// A whole number that fits into 64 bits.
   case integer(Int64)
-  /// Any other finite number.
   case double(Double)
   /// Text, at most 10 MiB of UTF-8.
   case string(String)

@@ -4,9 +4,7 @@
 /// path.
 package enum Node: Sendable {
   case empty
-  /// A value without children.
   case leaf(LeafValue, priority: Priority?)
-  /// At least one child.
   case children(NodeChildren)
 
   package static func leaf(_ value: LeafValue) -> Node { .leaf(value, priority: nil) }

@@ -116,7 +116,6 @@ package struct NodeView {
 
   package enum Kind {
     case empty
-    /// True or false.
     case bool
     case number
     case string
@@ -230,7 +229,6 @@ package struct NodeView {
   /// A value for expressions to compute with; it owns nothing.
   package enum Scalar {
     case empty
-    /// True or false.
     case bool(Bool)
     case number(Double)
     case text(LeafText)

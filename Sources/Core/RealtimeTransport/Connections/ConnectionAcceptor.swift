@@ -22,7 +22,6 @@ struct ConnectionAcceptor: Sendable {
   /// The connections that are not WebSockets.
   let plainConnections: NIOLoopBoundBox<[ObjectIdentifier: PlainRequestHandler]>
 
-  /// The result of a handshake.
   private enum Outcome: Sendable {
     case messages
     case plain

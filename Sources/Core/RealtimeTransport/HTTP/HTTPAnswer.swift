@@ -127,7 +127,6 @@ package final class HTTPStream: Sendable {
   }
 }
 
-/// Encodes HTTP responses.
 struct AnswerEncoder {
   /// How the end of a body is marked.
   enum Framing {

@@ -190,7 +190,6 @@ final class HTTPExchange: Sendable {
   }
 }
 
-/// Collects one response.
 private final class HTTPAnswerHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
 

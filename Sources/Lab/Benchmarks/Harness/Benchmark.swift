@@ -1,6 +1,5 @@
 import Glibc
 
-/// A single measurement.
 struct Benchmark {
   /// Runs once and returns the figure; the preparation does not count.
   typealias Pass = () throws -> Figure

@@ -61,7 +61,6 @@ final class OpenServer {
     ProcessorTime.duration(ofTicks: ProcessorTime.ticks(of: process.id))
   }
 
-  /// The address for connections.
   func target() throws -> LoadTarget { try process.target() }
 }
 

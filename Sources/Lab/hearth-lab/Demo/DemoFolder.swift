@@ -95,7 +95,6 @@ struct DemoFolder: Sendable {
   }
 }
 
-/// The timing of a demonstration.
 enum DemoBeat {
   /// Sleeps on a thread that has nothing else to do.
   static func wait(milliseconds: Int32) { poll(nil, 0, milliseconds) }

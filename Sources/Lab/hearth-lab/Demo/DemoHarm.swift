@@ -81,7 +81,6 @@ final class DemoNemesis: Sendable {
     isCableUsed = plan.hasSomebodyAtCable
   }
 
-  /// What can be done.
   var all: [DemoHarm] {
     cable == nil ? [.race] : DemoHarm.allCases.filter { $0 != .cable || isCableUsed }
   }

@@ -130,7 +130,6 @@ struct Tutor {
     return true
   }
 
-  /// Goes back by one lesson.
   mutating func back() { go(by: -1) }
 
   private mutating func go(by step: Int) {

@@ -360,7 +360,6 @@ final class VirtualTerminals: DemoTerminals {
     state.withLockedValue { $0.typed.removeValue(forKey: id) ?? [] }
   }
 
-  /// Stores what a terminal shows.
   func show(_ screen: Screen, on id: String) {
     let text = screen.text()
     state.withLockedValue { $0.screens[id] = text }

@@ -60,7 +60,6 @@ final class PostgresRows {
   func bool(_ row: Int, column: Int) -> Bool { withBytes(row, column: column) { $0.first == 1 } }
 }
 
-/// The functions of libpq.
 struct PostgresLibrary: @unchecked Sendable {
   // Safety: these are pointers to functions that any thread may call; each connection is used by
   // one at a time.

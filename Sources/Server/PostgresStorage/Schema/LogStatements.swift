@@ -1,4 +1,3 @@
-/// The functions for folds.
 enum LogStatements {
   /// The letters that denote changes of rows.
   enum Change: UInt8 {

@@ -88,7 +88,6 @@ package enum SecretFile: String, Sendable, CaseIterable {
 
 /// A change to what an ``IdentityStore`` holds.
 package enum IdentityChange: Sendable {
-  /// Adds or replaces an account.
   case save(Account)
   /// Removes an account with its sessions and codes.
   case delete(uid: String, database: String)

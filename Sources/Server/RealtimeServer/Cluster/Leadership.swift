@@ -31,7 +31,6 @@ package struct Leadership: Sendable {
     case lost(String, Lease, LeaseLoss)
     /// A database that was let go or lost is closed; none of its writes are in progress any more.
     case closed(String)
-    /// The server is stopping.
     case stop
     case time
   }

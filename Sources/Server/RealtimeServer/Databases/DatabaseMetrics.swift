@@ -3,7 +3,6 @@ package import RealtimeCore
 
 /// The metrics of one database since it was opened.
 struct DatabaseMetrics {
-  /// Client connections that were accepted.
   var connections = 0
   /// Requests over WebSockets, REST and event streams by their kind.
   var requests = RequestCounts()

@@ -136,7 +136,6 @@ final class ServerContext {
     guestStreams[network] = count > 1 ? count - 1 : nil
   }
 
-  /// Counts a new connection.
   func connectionOpened() {
     connectionCount += 1
     onConnectionsChanged()
@@ -150,7 +149,6 @@ final class ServerContext {
 
 /// Makes sure that the log repeats the same note about the same user at most once an hour.
 struct HourlyNotes {
-  /// A note about a user.
   struct Subject: Hashable {
     let what: String
     /// The user; nil stands for all clients that have not signed in.

@@ -4,7 +4,6 @@
 /// State: asking (where the stream begins) → reading (the storage, while what the leader tells is
 /// kept, and until that has all that was read) → following → ended.
 struct Following<Read> {
-  /// An action to perform.
   enum Output {
     /// Read the storage; what it holds becomes an event.
     case load
@@ -12,7 +11,6 @@ struct Following<Read> {
     case begin(StoredTree)
     /// Make commits, which are the next ones of the copy.
     case commit([Commit])
-    /// Put rules in force.
     case setRules(source: String)
     /// Serve the clients that have been forwarded so far.
     case takeOver

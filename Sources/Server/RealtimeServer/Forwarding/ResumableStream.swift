@@ -36,7 +36,6 @@ final class ResumableStream: HTTPStreamCarrier {
     source.open(open)
   }
 
-  /// The client has left.
   func leave() {
     hasLeft = true
     let source = source.take()

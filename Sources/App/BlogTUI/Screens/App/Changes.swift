@@ -154,7 +154,6 @@ package struct Writing: Sendable {
 // MARK: Undoing
 
 extension Model {
-  /// Undoes the last change.
   mutating func undo() -> [Effect] {
     guard let change = session.writing.takeLast() else { return [] }
     switch change {

@@ -29,7 +29,6 @@ struct Painter: FramePainter {
     screen = Screen(size: model.session.size)
   }
 
-  /// Draws everything.
   mutating func paint() {
     guard Frame.isLargeEnough(session.size) else { return paintTooSmall() }
     let content = model.stack.content

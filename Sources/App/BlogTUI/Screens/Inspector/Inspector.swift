@@ -209,7 +209,6 @@ package struct Inspector: Equatable, Sendable {
     followed.map { _ in FollowedWrite.Facts(list.ids.compactMap(entry)) }
   }
 
-  /// Removes all events.
   mutating func clear() {
     first += entries.count
     entries = []

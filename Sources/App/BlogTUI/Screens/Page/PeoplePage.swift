@@ -2,7 +2,6 @@ import BlogModel
 
 /// Who is online: each person once, with what the person reads.
 extension Model {
-  /// Shows who is online.
   mutating func openPeople() {
     show(Page(title: "Who is here", content: .people(session.peopleParagraphs)))
   }

@@ -372,7 +372,6 @@ package struct OpenComments: Equatable, Sendable {
 
 /// The lines of an open post, and which of them are in view.
 struct PostView: Equatable, Sendable {
-  /// All lines of the screen.
   private(set) var layout: PostLayout
   /// The number of lines above the first visible one.
   private(set) var top = 0

@@ -55,7 +55,6 @@ package struct PostLayout: Equatable, Sendable {
     case byline
     /// A part of the text.
     case body(MarkedLine)
-    /// A line without text.
     case blank
     case commentsHeading
     /// The line above the first unread comment.

@@ -19,7 +19,6 @@ package enum Question: Hashable, Sendable {
 }
 
 package enum Answer: Hashable, Sendable {
-  /// Nothing changes.
   case cancel
   /// The post or comment is deleted.
   case delete

@@ -1,7 +1,6 @@
 /// A colour as terminals know it: the terminal's default, a name, a palette index, or red, green
 /// and blue.
 package enum Color: Hashable, Sendable, Codable {
-  /// The terminal's default.
   case standard
   case black
   case red

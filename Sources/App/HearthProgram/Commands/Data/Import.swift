@@ -191,7 +191,6 @@ final class ImportBatch: ImportTarget {
   /// The approximate size.
   private(set) var bytes = 0
 
-  /// Removes and returns all changes.
   func takeAll() -> [Change] {
     defer { (changes, bytes) = ([], 0) }
     return changes

@@ -345,6 +345,5 @@ struct IdentityOptions: ParsableArguments {
 }
 
 extension ProgramPaths {
-  /// The directory of the accounts.
   var identities: String { "\(data)/identities" }
 }

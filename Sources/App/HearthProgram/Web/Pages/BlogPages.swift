@@ -242,7 +242,6 @@ extension ChildKey {
 
 /// The data that all pages of a blog share.
 struct Site: Sendable {
-  /// The path of the pages.
   static let root = "/blog/"
   static let feed = "/blog/feed.atom"
 

@@ -32,7 +32,6 @@ package enum RepoInput: Sendable {
   case actAs(user: String?)
   /// Presents a credential now and on every later connection.
   case authenticate(ClientRequest.Authentication)
-  /// Drops the credential.
   case unauthenticate
   /// Removes a reason not to connect.
   case goOnline(InterruptReason)
@@ -98,7 +97,6 @@ package struct RepoTime: Hashable, Sendable {
 package enum TransactionDecision: Sendable {
   /// Write this data, with exactly the priorities that it has.
   case commit(Node)
-  /// Write nothing.
   case abort
 }
 

@@ -19,7 +19,6 @@ struct TransactionRequest: Sendable {
   }
 }
 
-/// A transaction under way.
 struct Transaction: Sendable {
   /// The progress of a transaction: `ready` → `sent` → done; a stale answer leads back to `ready`.
   ///

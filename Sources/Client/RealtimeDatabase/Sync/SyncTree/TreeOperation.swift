@@ -4,7 +4,6 @@ import RealtimeCore
 struct TreeOperation: Sendable {
   /// The origin of a change.
   enum Source: Sendable, Equatable {
-    /// A write of this client.
     case user
     /// The server, for every view of the data.
     case server
@@ -13,7 +12,6 @@ struct TreeOperation: Sendable {
   }
 
   enum Kind: Sendable {
-    /// Replaces the data.
     case overwrite(Node)
     /// Replaces the data at relative paths.
     case merge(Overlay)

@@ -71,7 +71,6 @@ struct Activity: Hashable, Sendable {
   let acknowledged: Int
   let refused: Int
   let unknown: Int
-  /// The number of acknowledged comments.
   let comments: Int
   /// The number of acknowledged stars, added or removed.
   let stars: Int

@@ -13,7 +13,6 @@ struct CommitHistory: Sendable {
     case crash(after: Moment, before: Moment)
   }
 
-  /// All data at the start.
   var root = Node.empty
   /// The number of the last commit before the start.
   var revision: Int64 = 0
@@ -128,9 +127,7 @@ struct Step: Sendable {
   let timestamp: Int64?
   /// When the observer read the commit, which was made then or earlier.
   let seen: Moment
-  /// All data before the commit.
   let before: Node
-  /// All data after the commit.
   let after: Node
   /// What changed; the whole data when commits were missed.
   let changes: [Change]

@@ -56,7 +56,6 @@ struct DeliveryTracker {
   /// The revision of the last change told at any path.
   private var lastRevision = Int64.min
 
-  /// Prepares to follow a client.
   init(_ client: ClientHistory, evidence: Evidence) {
     self.client = client.header.client
     versions = evidence.paths

@@ -63,7 +63,6 @@ struct Evidence: Sendable {
     }
   }
 
-  /// All data at the end.
   var finalRoot: Node { commits.finalRoot }
   /// The moment at which the final data is compared.
   var end: Standstill { Standstill(root: finalRoot, period: .end, location: "at the end") }

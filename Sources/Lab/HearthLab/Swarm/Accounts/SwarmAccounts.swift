@@ -144,7 +144,6 @@ package actor SwarmAccounts {
 
 /// The account of one user of a run, with the credentials needed to delete it.
 struct SwarmAccount: Sendable {
-  /// The name that others see.
   let name: String
   /// The account's address, which no mail can reach.
   let email: String

@@ -156,7 +156,6 @@ package enum SwarmAction: String, CaseIterable, Codable, Sendable {
   case post
   case comment
   case star
-  /// Removes a star.
   case unstar
   case edit
   case delete

@@ -35,7 +35,6 @@ struct SwarmTimeline: Sendable {
     var megabytes: Double
   }
 
-  /// The maximum number of slices.
   private static let slices = 120
   /// The maximum number of dots; beyond it, each slice keeps its share, the longest first.
   private static let dots = 4_000

@@ -70,7 +70,6 @@ struct Access: Sendable {
   /// The rules that apply to a peer.
   private func rules(for state: AuthState) -> RuleSet { state.isLocal ? localRules : rules }
 
-  /// Puts rules in force.
   mutating func install(_ rules: RuleSet) {
     self.rules = rules
     unsavedSource = rules.source

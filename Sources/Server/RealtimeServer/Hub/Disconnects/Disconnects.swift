@@ -316,7 +316,6 @@ private struct SessionLedger: Sendable {
   /// Everything that the store holds, in the order in which it was first scheduled.
   var stored: [ScheduledWrites] { durable.map(\.value) }
 
-  /// Makes a unique number.
   mutating func makeID() -> Int64 {
     lastID += 1
     return lastID

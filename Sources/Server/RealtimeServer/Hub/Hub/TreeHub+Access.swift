@@ -69,7 +69,6 @@ extension TreeHub {
     }
   }
 
-  /// Signs a peer out.
   mutating func unauthenticate(_ origin: RequestOrigin) {
     signOut(origin.peer)
     let text = JSONValue.string("unauthenticated")

@@ -17,9 +17,7 @@ package struct Decision: Hashable, Sendable {
 package struct Explanation: Hashable, Sendable, CustomStringConvertible {
   /// The result of a rule.
   package enum Outcome: Hashable, Sendable {
-    /// The rule was true.
     case satisfied
-    /// The rule was false.
     case refused
     /// The evaluation failed, which counts as false: the message, and the position in the document.
     case failed(String, SourcePosition?)

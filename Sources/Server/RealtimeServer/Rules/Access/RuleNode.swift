@@ -183,7 +183,6 @@ final class Rule: Sendable {
   let source: String
   /// The start of the expression in the document.
   let position: SourcePosition
-  /// The compiled expression.
   let program: RuleProgram
   /// Whether the result depends only on the client and the request.
   let isLasting: Bool
