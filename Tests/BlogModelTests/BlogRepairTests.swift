@@ -282,3 +282,10 @@ struct BlogRepairTests {
     #expect(Set((stars as? [String: Bool] ?? [:]).keys) == Set(names + ["x"]))
   }
 }
+
+extension BlogFault.Remedy {
+  /// Whether the fault can be repaired without a person's decision.
+  fileprivate var isAutomatic: Bool {
+    if case .person = self { false } else { true }
+  }
+}

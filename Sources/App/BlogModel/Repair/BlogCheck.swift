@@ -309,14 +309,6 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
       case .person(let decision): "a person must decide: \(decision)"
       }
     }
-
-    /// Whether the fault can be repaired without a person's decision.
-    package var isAutomatic: Bool {
-      switch self {
-      case .count, .followPost, .dropPriorities, .removeCopy, .remove, .removeTrace: true
-      case .person: false
-      }
-    }
   }
 
   package let path: String
