@@ -18,9 +18,19 @@ struct AssetTests {
     #expect(text == expected, "\(path) is stale: run the tests with UPDATE_GOLDENS=1")
   }
 
+  private func text(of theme: Theme) -> String {
+    let heading = """
+      # The theme "\(theme.name)". A copy of this file in $XDG_CONFIG_HOME/hearth/themes, under
+      # another name, is a theme of that name: see hearth-config(5).
+
+      """
+    let lines = Theme.Role.allCases.map { "\($0.rawValue) = \"\(theme[$0].description)\"\n" }
+    return heading + "\n" + lines.joined()
+  }
+
   @Test("Each built-in theme round-trips through its file", arguments: Theme.builtIn)
   func themes(theme: Theme) {
-    let text = ThemeText.text(of: theme)
+    let text = text(of: theme)
     check(text, "themes/\(theme.name).toml")
     let file = (name: theme.name, source: "t", text: text)
     var problems: [ConfigurationProblem] = []

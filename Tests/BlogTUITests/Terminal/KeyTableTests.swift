@@ -81,3 +81,17 @@ struct KeyTableTests {
     #expect(table.conflicts(in: .list) == ["g", "j"])
   }
 }
+
+extension KeyTable {
+  /// The sequences that have two meanings in one context, or that begin a longer one.
+  ///
+  /// A valid table has none.
+  func conflicts(in context: Context) -> [KeySequence] {
+    let sequences = bindings(in: context).flatMap(\.keys)
+    var seen: Set<KeySequence> = []
+    return sequences.filter { sequence in
+      let isRepeated = !seen.insert(sequence).inserted
+      return isRepeated || sequences.contains { $0.continues(sequence.keys) }
+    }
+  }
+}

@@ -114,7 +114,7 @@ package struct ConfigurationReader {
 }
 
 /// The text of theme files: one line for each part that has a style of its own.
-package enum ThemeText {
+enum ThemeText {
   /// Parses a theme; invalid lines have no effect.
   ///
   /// - Returns: The theme.
@@ -140,18 +140,5 @@ package enum ThemeText {
       styles[role] = style
     }
     return Theme(name: file.name, styles: styles)
-  }
-
-  package static func text(of theme: Theme) -> String {
-    let heading = """
-      # The theme "\(theme.name)". A copy of this file in $XDG_CONFIG_HOME/hearth/themes, under
-      # another name, is a theme of that name: see hearth-config(5).
-
-      """
-    let lines = Theme.Role.allCases.map { role in
-      let style = theme[role].description
-      return "\(role.rawValue) = \"\(style)\"\n"
-    }
-    return heading + "\n" + lines.joined()
   }
 }

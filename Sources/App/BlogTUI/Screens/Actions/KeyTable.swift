@@ -129,16 +129,4 @@ package struct KeyTable: Sendable {
   package func keyText(for action: Action, in context: Context) -> SafeText? {
     firstKeys[Use(action: action, context: context)]?.text
   }
-
-  /// The sequences that have two meanings in one context, or that begin a longer one.
-  ///
-  /// A valid table has none.
-  package func conflicts(in context: Context) -> [KeySequence] {
-    let sequences = bindings(in: context).flatMap(\.keys)
-    var seen: Set<KeySequence> = []
-    return sequences.filter { sequence in
-      let isRepeated = !seen.insert(sequence).inserted
-      return isRepeated || sequences.contains { $0.continues(sequence.keys) }
-    }
-  }
 }
