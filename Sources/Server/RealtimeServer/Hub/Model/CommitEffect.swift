@@ -63,7 +63,8 @@ struct CommitEffect: Sendable {
     for path in lifted.sorted() where distinct.last?.contains(path) != true {
       distinct.append(path)
     }
-    origin = .version(Version(before, paths: distinct))
+    let paths = Self.joined(distinct[...], at: .root, before: before, after: after)
+    origin = .version(Version(before, paths: paths))
   }
 
   /// Describes an exchange of data in a tree.
@@ -76,7 +77,8 @@ struct CommitEffect: Sendable {
   /// The paths to report, none within another.
   ///
   /// A write below a leaf, or of the priority of a leaf, counts as a change of the whole leaf,
-  /// since clients cannot apply anything smaller there.
+  /// since clients cannot apply anything smaller there. Several changes count as one of the data
+  /// around them if that has a priority which depends on their order.
   var paths: [Path] {
     switch origin {
     case .version(let before): before.paths
@@ -118,6 +120,43 @@ struct CommitEffect: Sendable {
   static func smallestPath(for path: Path, before: Node, after: Node) -> Path {
     let depth = before.leafDepth(above: path, or: after)
     return depth < path.count ? Path(path.keys.prefix(depth)) : path
+  }
+
+  /// Replaces paths by those around them, where the order in which clients apply the changes would
+  /// decide about a priority.
+  ///
+  /// A location without children has no priority. So it matters which comes first if the changes
+  /// reach all children of a location and its priority: a client might remove the last child ahead
+  /// of adding another, or set the priority ahead of the first child.
+  ///
+  /// - Parameters:
+  ///   - paths: Paths at or below the location, in order, none within another.
+  ///   - location: The location.
+  ///   - before: Its data before.
+  ///   - after: Its data after.
+  /// - Returns: Paths in order, none within another.
+  /// - Complexity: O(paths · depth · log children)
+  private static func joined(
+    _ paths: ArraySlice<Path>,
+    at location: Path,
+    before: Node,
+    after: Node
+  ) -> [Path] {
+    guard paths.count > 1 else { return Array(paths) }
+    var groups: [(key: ChildKey, paths: ArraySlice<Path>)] = []
+    var rest = paths
+    while let key = rest.first?.keys[location.count] {
+      let group = rest.prefix { $0.keys[location.count] == key }
+      groups.append((key, group))
+      rest = rest.dropFirst(group.count)
+    }
+    if before.priority != nil || after.priority != nil {
+      let reached = groups.count { !$0.key.isPriority && !before[$0.key].isEmpty }
+      if reached == before.childCount { return [location] }
+    }
+    return groups.flatMap { key, paths in
+      joined(paths, at: location.appending(key), before: before[key], after: after[key])
+    }
   }
 }
 
