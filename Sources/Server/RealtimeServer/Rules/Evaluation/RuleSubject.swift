@@ -41,7 +41,7 @@ package final class RuleSubject: @unchecked Sendable {
   }
 }
 
-/// An object or array within `auth`, prepared for evaluation.
+/// An object or array within `auth`, prepared for evaluation; elements go by their positions.
 ///
 /// There is one for each signed-in connection and level, so it makes few allocations.
 ///
@@ -55,7 +55,9 @@ final class RuleMembers: @unchecked Sendable {
 
   init(_ json: JSONValue) {
     self.json = json
-    let source = json.members ?? []
+    let elements = json.elements ?? []
+    let source =
+      json.members ?? elements.enumerated().map { JSONMember(String($0.offset), $0.element) }
     var bytes: [UInt8] = []
     for member in source {
       bytes += member.name.utf8

@@ -272,7 +272,8 @@ extension Checker {
     )
   }
 
-  /// Checks a member in brackets, whose name must be constant unless the base is of unknown type.
+  /// Checks a member in brackets, whose name must be constant unless the base is of unknown type;
+  /// that may also be an array, whose elements are known by their positions.
   private func index(_ index: Syntax, of base: Syntax, at offset: Int) throws(RuleProblem) -> Typed
   {
     if case .string(let name) = index.kind { return try member(name, of: base, at: index.offset) }
@@ -283,7 +284,10 @@ extension Checker {
         at: index.offset
       )
     }
-    let name = try expression(index, .string, or: "expected a string in brackets")
+    if case .number(let position) = index.kind, let position = Int(exactly: position) {
+      return try member(String(position), of: base, at: index.offset)
+    }
+    let name = try expression(index, .string, or: "expected a string or a position in brackets")
     return Typed(expression: .index(typed.expression, name, at: offset), type: .any)
   }
 
