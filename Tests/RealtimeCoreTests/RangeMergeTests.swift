@@ -92,4 +92,15 @@ struct RangeMergeTests {
     let result = merge.applied(to: try Node(text: example.before))
     #expect(result.exportText == (try Node(text: example.after)).exportText)
   }
+
+  @Test("names the priority of the leaf where it starts, which official clients would remove")
+  func startsAtPriority() throws {
+    let known = try Node(text: #"{"a":{".value":1,".priority":2},"b":3,"d":4}"#)
+    let now = try Node(text: #"{"a":{".value":1,".priority":2},"c":5,"d":4}"#)
+    let hash = CompoundHash(of: known) { _, path in path() != "b" }
+    #expect(hash.posts == ["a", "d"])
+    let changes = try #require(hash.changes(to: now))
+    #expect(changes == [RangeMerge(start: "a", end: "d", node: now)])
+    #expect(changes.reduce(known) { $1.applied(to: $0) } == now)
+  }
 }

@@ -74,6 +74,8 @@ private struct RangeCollector {
   private var index = 0
   private var text = RangeText()
   private var leaves: [(path: Path, leaf: Node)] = []
+  /// The last leaf before the range.
+  private var previous: (path: Path, leaf: Node)?
   private var merges: [RangeMerge]? = []
   /// Whether the previous range differs as well, so that this one is merged into it.
   private var isJoining = false
@@ -97,6 +99,7 @@ private struct RangeCollector {
   private mutating func endRange() {
     defer {
       index += 1
+      previous = leaves.last ?? previous
       leaves = []
     }
     if text.finish() == compound.hashes[index] {
@@ -109,6 +112,9 @@ private struct RangeCollector {
     if isJoining, let last = merges?.popLast() {
       start = last.start
       node = last.node
+    } else if let previous, previous.path == start, previous.leaf.priority != nil {
+      // To official clients, a leaf's priority lies behind the leaf and so within this range.
+      node = node.setting(previous.path, to: previous.leaf)
     }
     for (path, leaf) in leaves where !path.isPriority { node.update(at: path, to: leaf) }
     for (path, leaf) in leaves where path.isPriority {
@@ -129,7 +135,7 @@ package struct RangeMerge: Sendable, Equatable {
   package let start: Path?
   /// The inclusive end, or nil for the end of the data.
   package let end: Path?
-  /// All data within the range.
+  /// All data within the range, and the leaf at the start if that has a priority.
   package let node: Node
 
   package init(start: Path?, end: Path?, node: Node) {
