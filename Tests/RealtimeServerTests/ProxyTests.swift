@@ -132,3 +132,42 @@ struct ProxyTests {
     #expect(try await stream.chunk().contains(#""data":7"#))
   }
 }
+
+@Suite("A connection that a proxy uses again", .timeLimit(.minutes(1)))
+struct ReusedConnectionTests {
+  private func start() async throws -> DatabaseServer {
+    try await .start(DatabaseServer.Options(port: 0, rules: .open))
+  }
+
+  @Test("A WebSocket opens after other requests", arguments: [true, false])
+  func webSocket(waits: Bool) async throws {
+    let server = try await start()
+    let socket = try await RawWebSocket(
+      server.address,
+      after: ["/a.json", "/.lp?start=t&cb=1", "/a"],
+      waits: waits
+    )
+    #expect(try await socket.next().contains(#""t":"h""#))
+    try await socket.ask(1, "p", #"{"p":"a","d":1}"#)
+    socket.send("{}")
+    #expect(try await socket.next().contains(#""t":"e""#))
+    await server.stop()
+  }
+
+  @Test("A handshake after other requests is refused as a first one is")
+  func refusal() async throws {
+    let server = try await start()
+    let refusals = [
+      ("/.ws?v=5&ns=none", [], 404), ("/.ws?v=5", ["Origin: http://evil.example"], 403),
+      ("/.ws?v=5", ["Connection: keep-alive"], 400), ("/a", [], 404),
+    ]
+    for (target, lines, status) in refusals {
+      let http = try await HTTPProbe(server.address)
+      #expect(try await http.request("GET", "/a.json").status == 200)
+      http.send(RawWebSocket.request(target, lines: lines))
+      let answer = try await http.answer()
+      #expect(answer.status == status && answer.lines["connection"] == "close", "\(target)")
+    }
+    await server.stop()
+  }
+}

@@ -22,13 +22,35 @@ final class RawWebSocket: Sendable {
   private let segments = NIOLockedValueBox<[Int]>([])
 
   /// Opens a WebSocket.
+  ///
+  /// - Parameters:
+  ///   - address: Where the server listens.
+  ///   - target: The path and the parameters.
+  ///   - earlier: The targets of plain requests that are sent over the same connection before.
+  ///   - waits: Whether each of those is answered before the next request is sent.
+  ///   - lines: Further header lines.
+  /// - Throws: A failure when the handshake is refused.
   init(
     _ address: ListenAddress,
     target: String = "/.ws?v=5",
+    after earlier: [String] = [],
+    waits: Bool = true,
     lines: [String] = []
   ) async throws {
     connection = try await ByteConnection(address)
+    var unanswered = 0
+    for request in earlier {
+      connection.send(Array(HTTPProbe.text("GET", request).utf8))
+      unanswered += 1
+      if waits {
+        _ = try await connection.take { HTTPProbeAnswer.parse($0, hasBody: true) }
+        unanswered = 0
+      }
+    }
     connection.send(Array(Self.request(target, lines: lines).utf8))
+    for _ in 0..<unanswered {
+      _ = try await connection.take { HTTPProbeAnswer.parse($0, hasBody: true) }
+    }
     let answer = try await connection.take { HTTPProbeAnswer.parse($0, hasBody: false) }
     guard answer.status == 101,
       answer.lines["sec-websocket-accept"] == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="

@@ -5,7 +5,7 @@ internal import NIOHTTP1
 
 /// Builds the pipeline of each connection that a listener accepts.
 ///
-/// What is kept for a connection captures the parts it needs, not the acceptor, which is large.
+/// What is kept for a WebSocket captures the parts it needs, not the acceptor, which is large.
 struct ConnectionAcceptor: Sendable {
   let limits: Shared<TransportLimits>
   let policy: RequestPolicy
@@ -101,23 +101,39 @@ struct ConnectionAcceptor: Sendable {
   }
 
   private func configure(_ channel: any Channel, peer: Peer) throws {
-    let input = InputSlicer()
-    let gauge = RequestLineGauge()
-    let recorder = RequestHeadRecorder(gauge: gauge, headerBytes: limits.headerBytes)
-    let recorded = NIOLoopBound(recorder, eventLoop: channel.eventLoop)
-    let sliced = NIOLoopBound(input, eventLoop: channel.eventLoop)
+    let http = HTTPHandlers(limits)
+    try channel.pipeline.syncOperations.addHandlers(
+      http.input,
+      http.gauge,
+      http.encoder,
+      http.decoder,
+      http.recorder
+    )
+    // A client may end its side after a request, and still wait for the answer.
+    try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
+    try expectHandshake(on: channel, after: http, peer: peer)
+  }
+
+  /// Opens a WebSocket with the next request, or leaves it and those that follow to the handler of
+  /// plain requests.
+  private func expectHandshake(
+    on channel: any Channel,
+    after http: HTTPHandlers,
+    peer: Peer
+  ) throws {
+    let bound = NIOLoopBound(http, eventLoop: channel.eventLoop)
     let upgrader = FrameUpgrade.Server<Outcome>(
       admit: { channel, head in
         let request = HTTPRequest(head: head, peer: peer)
         // The handler of plain requests answers the requests that are refused here.
         connections.isBusy(ObjectIdentifier(channel))
-        guard Self.isHandshake(head), request.path == "/.ws",
+        guard head.isHandshake, request.path == "/.ws",
           policy.refusal(of: request) == nil
         else {
           return channel.eventLoop.makeSucceededFuture(nil)
         }
         return handlers.admit(request, channel.eventLoop).map { refusal in
-          recorded.value.refusal = refusal
+          bound.value.recorder.refusal = refusal
           guard refusal == nil else { return nil }
           // Whoever ends its side of a WebSocket has gone.
           _ = try? channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: false)
@@ -126,54 +142,23 @@ struct ConnectionAcceptor: Sendable {
       },
       open: { channel, head in
         try open(channel, request: HTTPRequest(head: head, peer: peer))
-        if recorded.value.hasEnded { channel.close(promise: nil) }
+        if bound.value.recorder.hasEnded { channel.close(promise: nil) }
         return .messages
       }
     )
-    let encoder = HTTPResponseEncoder()
-    let decoder = ByteToMessageHandler(
-      HTTPRequestDecoder(
-        leftOverBytesStrategy: .forwardBytes,
-        limitConfiguration: limits.decoderConfiguration
-      )
-    )
     let upgrade = NIOTypedHTTPServerUpgradeHandler(
-      httpEncoder: encoder,
-      extraHTTPHandlers: [gauge, decoder, recorder, input],
+      httpEncoder: http.encoder,
+      extraHTTPHandlers: [http.gauge, http.decoder, http.recorder, http.input],
       upgradeConfiguration: NIOTypedHTTPServerUpgradeConfiguration(upgraders: [upgrader]) {
         channel in
         channel.eventLoop.makeCompletedFuture {
-          try addPlainHandler(
-            to: channel,
-            recorder: recorded.value,
-            input: sliced.value,
-            peer: peer
-          )
+          try addPlainHandler(to: channel, after: bound.value, peer: peer)
           return .plain
         }
       }
     )
-    try channel.pipeline.syncOperations.addHandlers(
-      input,
-      gauge,
-      encoder,
-      decoder,
-      recorder,
-      upgrade
-    )
-    // A client may end its side after a request, and still wait for the answer.
-    try channel.syncOptions?.setOption(.allowRemoteHalfClosure, value: true)
+    try channel.pipeline.syncOperations.addHandler(upgrade)
     watch(channel, until: upgrade.upgradeResultFuture)
-  }
-
-  /// Whether a request is a WebSocket handshake as defined by RFC 6455.
-  ///
-  /// After any other request, the parser expects HTTP, which must not reach the frame decoder.
-  private static func isHandshake(_ head: HTTPRequestHead) -> Bool {
-    head.method == .GET && head.version == .http1_1
-      && head.headers[canonicalForm: "Connection"].contains { $0.lowercased() == "upgrade" }
-      && !head.headers.contains(name: "Content-Length")
-      && !head.headers.contains(name: "Transfer-Encoding")
   }
 
   /// Closes a connection whose handshake takes too long or fails.
@@ -191,14 +176,13 @@ struct ConnectionAcceptor: Sendable {
 
   private func addPlainHandler(
     to channel: any Channel,
-    recorder: RequestHeadRecorder,
-    input: InputSlicer,
+    after http: HTTPHandlers,
     peer: Peer
   ) throws {
     let id = ObjectIdentifier(channel)
     let handler = PlainRequestHandler(
-      recorder: recorder,
-      input: input,
+      recorder: http.recorder,
+      input: http.input,
       peer: peer,
       policy: policy,
       answer: handlers.answer,
@@ -214,6 +198,7 @@ struct ConnectionAcceptor: Sendable {
           connections.isBusy(id)
         }
       },
+      expectHandshake: { try expectHandshake(on: channel, after: http, peer: peer) },
       onClose: { [plainConnections] in plainConnections.value[id] = nil }
     )
     try channel.pipeline.syncOperations.addHandler(handler)
@@ -238,6 +223,25 @@ struct ConnectionAcceptor: Sendable {
     )
     try channel.pipeline.syncOperations.addHandler(handler)
     connection.open(handler, accept: handlers.accept)
+  }
+}
+
+/// The handlers of a connection that turn bytes into requests, until it becomes a WebSocket.
+private final class HTTPHandlers {
+  let input = InputSlicer()
+  let gauge = RequestLineGauge()
+  let encoder = HTTPResponseEncoder()
+  let decoder: ByteToMessageHandler<HTTPRequestDecoder>
+  let recorder: RequestHeadRecorder
+
+  init(_ limits: Shared<TransportLimits>) {
+    decoder = ByteToMessageHandler(
+      HTTPRequestDecoder(
+        leftOverBytesStrategy: .forwardBytes,
+        limitConfiguration: limits.decoderConfiguration
+      )
+    )
+    recorder = RequestHeadRecorder(gauge: gauge, headerBytes: limits.headerBytes)
   }
 }
 

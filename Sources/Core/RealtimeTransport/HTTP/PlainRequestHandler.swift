@@ -7,8 +7,10 @@ internal import NIOHTTP1
 /// or streaming (further input is dropped) → leaving (the last response was sent, the end of the
 /// input is awaited) → closed. Everything happens on the event loop of the channel. A long body is
 /// read only after it has been promised memory, and the next request only after most of the last
-/// response has been read.
-final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
+/// response has been read. A WebSocket handshake that is not the first request, as proxies send it
+/// over connections that they use again, is handed to a handler like the one of the first request,
+/// and this handler leaves the connection.
+final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTTPStreamCarrier {
   typealias InboundIn = HTTPServerRequestPart
 
   private enum Phase {
@@ -24,6 +26,8 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     /// The head of the first request if it asked for an upgrade and was not forwarded.
     var firstHead: HTTPRequestHead?
     var head: HTTPRequestHead?
+    /// Whether it may open a WebSocket.
+    var isHandshake = false
     var body: [UInt8] = []
     var promise: PromisedInput
     /// Whether the body must wait for memory, or to be admitted.
@@ -58,6 +62,8 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
   private let limits: Shared<TransportLimits>
   private let memory: ConnectionMemory
   private let onIdle: (Bool) -> Void
+  /// Adds the handler that upgrades the next request.
+  private let expectHandshake: () throws -> Void
   private let onClose: () -> Void
   /// Counts a request that was sent before the one before it was answered, and returns how long it
   /// has to wait.
@@ -85,6 +91,7 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     memory: ConnectionMemory,
     pace: @escaping (NIODeadline) -> TimeAmount?,
     onIdle: @escaping (Bool) -> Void,
+    expectHandshake: @escaping () throws -> Void,
     onClose: @escaping () -> Void
   ) {
     self.recorder = recorder
@@ -98,6 +105,7 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     self.memory = memory
     self.pace = pace
     self.onIdle = onIdle
+    self.expectHandshake = expectHandshake
     self.onClose = onClose
     request = Incoming(promise: PromisedInput(memory))
   }
@@ -211,7 +219,7 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
       }
     case .end:
       guard resumeFirst(), let head = request.head else { return }
-      answer(head)
+      if request.isHandshake { handOn(head) } else { answer(head) }
     }
   }
 
@@ -222,13 +230,17 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
   }
 
   private func begin(_ head: HTTPRequestHead) {
+    let asked = HTTPRequest(head: head, peer: peer)
+    // The first request has been refused an upgrade already.
+    request.isHandshake = request.firstHead == nil && head.isHandshake && asked.path == "/.ws"
     request.firstHead = nil
     request.head = head
     request.body = []
     // The parser treats everything after such a request as another protocol.
     if head.headers.contains(name: "Upgrade") { isLast = true }
     setDeadline(limits.request)
-    if let refusal = refusal(of: HTTPRequest(head: head, peer: peer)) {
+    if request.isHandshake { return }
+    if let refusal = refusal(of: asked) {
       write(refusal, isLast: true)
       return
     }
@@ -249,6 +261,30 @@ final class PlainRequestHandler: ConnectionHandler, HTTPStreamCarrier {
     }
     guard request.path == "/.ws" else { return nil }
     return recorder.refusal ?? HTTPAnswer(status: 400, error: "only WebSockets are accepted here")
+  }
+
+  /// Leaves the connection to the handler of a WebSocket handshake, once all answers are written.
+  private func handOn(_ head: HTTPRequestHead) {
+    guard let output, !waiting.isEnded else { return leave() }
+    phase = .leaving
+    output.flush()
+    output.whenWritten().assumeIsolated().whenSuccess { _ in
+      guard let context = self.context, case .leaving = self.phase else { return }
+      guard !self.waiting.isEnded else { return self.close() }
+      let pipeline = context.pipeline.syncOperations
+      do {
+        let before = try pipeline.context(handler: self.recorder)
+        try self.expectHandshake()
+        self.recorder.expectHandshake()
+        self.input.setReading(true)
+        // This handler is the only one between the recorder and the new one.
+        pipeline.removeHandler(context: context, promise: nil)
+        before.fireChannelRead(NIOAny(HTTPServerRequestPart.head(head)))
+        before.fireChannelRead(NIOAny(HTTPServerRequestPart.end(nil)))
+      } catch {
+        self.close()
+      }
+    }
   }
 
   // MARK: Answering

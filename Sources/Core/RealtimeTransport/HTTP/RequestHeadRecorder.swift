@@ -37,6 +37,12 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
     context.fireChannelRead(data)
   }
 
+  /// Prepares for a request that may be upgraded, as the first one.
+  func expectHandshake() {
+    refusal = nil
+    handsErrorsOn = false
+  }
+
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     guard event as? ChannelEvent == .inputClosed, !handsErrorsOn else {
       return context.fireUserInboundEventTriggered(event)
@@ -130,6 +136,18 @@ final class RequestLineGauge: ChannelInboundHandler, RemovableChannelHandler {
   func beginRequest() {
     length = 0
     isWithinLine = true
+  }
+}
+
+extension HTTPRequestHead {
+  /// Whether the request is a WebSocket handshake as defined by RFC 6455.
+  ///
+  /// After any other request, the parser expects HTTP, which must not reach the frame decoder.
+  var isHandshake: Bool {
+    method == .GET && version == .http1_1
+      && headers[canonicalForm: "Connection"].contains { $0.lowercased() == "upgrade" }
+      && !headers.contains(name: "Content-Length")
+      && !headers.contains(name: "Transfer-Encoding")
   }
 }
 
