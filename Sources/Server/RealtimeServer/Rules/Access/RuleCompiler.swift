@@ -161,8 +161,9 @@ struct RuleCompiler {
   private func index(_ text: DocumentText) throws(RuleProblem) -> Index {
     if text.text == ".value" { return .value }
     let path = Path(wire: text.text)
-    if path.isRoot {
-      throw RuleProblem("an index is the path of a child, or .value", at: text.start)
+    if path.isRoot || [".key", "$key", "$value", ".priority", "$priority"].contains(text.text) {
+      let reason = "an index is the path of a child, or .value; keys and priorities need none"
+      throw RuleProblem(reason, at: text.start)
     }
     if let problem = Validation.problem(withPath: path) {
       throw RuleProblem(problem, at: text.start)
