@@ -30,7 +30,7 @@ struct BoundsTests {
     #expect(BlogBounds.problem(comment: text)?.description == "A comment cannot be empty.")
   }
 
-  @Test("All that may be written is shown, and what is longer ends with a sentence about it")
+  @Test("Everything within the limits is shown; longer text ends with a note")
   func shown() {
     let body = String(repeating: "x", count: 65_536)
     let pairs = String(repeating: "😀", count: 5_000)

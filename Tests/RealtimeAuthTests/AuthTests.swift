@@ -74,7 +74,7 @@ struct AuthTests {
     )
   }
 
-  @Test("Proving the identity of a user who is not signed in changes nothing")
+  @Test("Reauthenticating a user who is not signed in changes nothing")
   func reauthenticateAnother() async throws {
     let ann = try await signUp()
     let credential = EmailAuthProvider.credential(withEmail: email, password: password)
@@ -100,7 +100,7 @@ struct AuthTests {
     #expect(auth.currentUser == nil)
   }
 
-  @Test("An empty email address or password is refused, and not taken for none")
+  @Test("An empty email or password is refused instead of being treated as missing")
   func emptyTexts() async throws {
     for (email, password, expected) in [
       ("", "", AuthErrorCode.weakPassword), (email, "", .weakPassword),

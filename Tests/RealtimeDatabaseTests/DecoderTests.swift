@@ -211,7 +211,7 @@ struct DecoderTests {
     }
   }
 
-  @Test("What does not depend on the form of a container is decoded as by Foundation")
+  @Test("Values that do not depend on a container's form decode as in Foundation")
   func likeFoundation() throws {
     let texts = [
       "null", "true", "1", "0", "-1", "1.5", "300", "1e300", "9223372036854775807", "\"\"", "\"x\"",
@@ -280,7 +280,7 @@ struct DecoderTests {
   }
 
   // Differs: ``Database/Decoder`` makes an array
-  @Test("Children whose keys are indices are an array where the type says so, with nil in gaps")
+  @Test("Children with index keys decode as an array if the type asks for one, with nil in gaps")
   func sparse() throws {
     let decoder = Database.Decoder()
     #expect(try decoder.decode([Int?].self, from: ["4": 1]) == [nil, nil, nil, nil, 1])
@@ -300,7 +300,7 @@ struct DecoderTests {
     }
   }
 
-  @Test("An error names the place, also below a dictionary that looks like an array")
+  @Test("An error names the path, even below a dictionary that looks like an array")
   func places() throws {
     let decoder = Database.Decoder()
     let data: [String: Any] = ["a": [["b": 1], ["b": "x"]]]

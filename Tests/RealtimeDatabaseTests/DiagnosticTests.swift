@@ -90,7 +90,7 @@ struct DiagnosticTests {
     #expect(received.allSatisfy { $0.details == [$0.title] })
   }
 
-  @Test("Frames tell their sizes and the writes that they carry, and writes their paths and causes")
+  @Test("Frame events include sizes and carried writes, write events paths and causes")
   func writes() async throws {
     let station = try await Station()
     let told = Record<Diagnostic>()

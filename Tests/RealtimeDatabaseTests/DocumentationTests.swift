@@ -56,7 +56,7 @@ struct DocumentationTests {
   }
 
   /// Tests name what they prove about a difference in a comment: `Differs:` and how the page begins it.
-  @Test("The page of differences has each one that a test names, and a test names each of them")
+  @Test("Tests and the page of differences name the same differences")
   func differences() throws {
     let page = Self.folder.appending(path: "RealtimeDatabase.docc/Differences.md")
     let rows = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")

@@ -11,7 +11,7 @@ struct ListTests {
   init() async throws { station = try await Station() }
 
   // Differs: Keys of ``DatabaseReference/childByAutoId
-  @Test("What was added without a connection keeps its order when the clock is set back")
+  @Test("Items added offline keep their order when the clock is set back")
   func clockSetBack() async throws {
     let clock = NIOLockedValueBox<Int64>(1_700_000_000_000)
     var options = DatabaseOptions()

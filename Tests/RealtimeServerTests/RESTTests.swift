@@ -24,7 +24,7 @@ struct RESTTests {
     #expect(all.members?.map(\.value) == (0..<20).map { .integer($0) })
   }
 
-  @Test("shows tools at its socket the settings and names, whatever the host, and refuses changes")
+  @Test("shows settings and names to tools at its socket for any host, and refuses changes")
   func tools() async throws {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")

@@ -101,7 +101,7 @@ struct StoreBackupTests {
     }
   }
 
-  @Test("that is damaged is told of without the advice for a data directory")
+  @Test("that is damaged is reported without the advice for data directories")
   func advice() throws {
     let directory = try TemporaryDirectory()
     try directory.writeDatabase(Array(String(repeating: "not a database", count: 100).utf8))

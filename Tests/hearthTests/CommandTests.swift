@@ -222,7 +222,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("get", "/").output == "null\n")
     }
 
-    @Test("Texts as long as the blog takes are printed to their end")
+    @Test("Texts of the maximum length are printed in full")
     func longTexts() throws {
       let body = String(repeating: "word ", count: 13_100) + "the-last-word"
       let text = String(repeating: "word ", count: 1_995) + "\nits-last-line"
@@ -303,7 +303,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("get", "/x").output == "1\n")
     }
 
-    @Test("A copied record of a server does not lead to the server of the original")
+    @Test("A copied server record does not lead to the original's server")
     func copiedRecord() throws {
       #expect(try sandbox.hearth("set", "/x", "1").status == 0)
       let copy = sandbox.directory + "/copy"

@@ -15,7 +15,7 @@ extension EndToEnd {
       #expect(DocumentationPage.all.flatMap(\.commands).count >= 50)
     }
 
-    @Test("Each page starts with its audience")
+    @Test("Each page starts by naming its audience")
     func pagesSayForWhom() {
       for page in DocumentationPage.all where page.name != "README.md" {
         let lines = page.text.split(separator: "\n", maxSplits: 2)

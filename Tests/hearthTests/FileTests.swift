@@ -32,7 +32,7 @@ extension EndToEnd {
       #expect(try object(text("e"))["a"] as? Int == 1)
     }
 
-    @Test("No file of a database is replaced by another command")
+    @Test("No command overwrites a database file")
     func ownFiles() throws {
       try sandbox.hearth("set", "/a", "1")
       let data = "data/hearth"
@@ -64,7 +64,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "A closed standard input and a directory are refused in words",
+      "A closed standard input or a directory is rejected with a reason",
       arguments: [
         "post --title a --body -", "set /a -", "rules check -", "rules explain --request -",
         "replay - --golden", "import -",
@@ -78,7 +78,7 @@ extension EndToEnd {
       }
     }
 
-    @Test("A backup goes into a file only")
+    @Test("A backup can only be written to a file")
     func device() throws {
       try sandbox.hearth("set", "/a", "1")
       try sandbox.refuse("backup", "/dev/null", says: "/dev/null is not a file")

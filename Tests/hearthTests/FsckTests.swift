@@ -124,7 +124,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("fsck", "--accept-loss").status != 0)
     }
 
-    @Test("A backup without anything in it is damaged", arguments: ["", "x"])
+    @Test("An empty backup counts as damaged", arguments: ["", "x"])
     func emptyBackup(text: String) throws {
       let sandbox = try Sandbox()
       let missing = sandbox.directory + "/missing"

@@ -96,7 +96,7 @@ extension EndToEnd {
       #expect(try sandbox.hearth("users", "list", "--json").output == before)
     }
 
-    @Test("do not mislead fsck --repair in the texts of a blog", arguments: [false, true])
+    @Test("do not mislead fsck --repair in a blog's texts", arguments: [false, true])
     func repair(isServed: Bool) throws {
       let sandbox = try Sandbox()
       let kept = try sandbox.post("T", by: "ann")

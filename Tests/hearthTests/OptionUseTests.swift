@@ -165,7 +165,7 @@ struct OptionUseTests {
   }
 
   @Test(
-    "An option of the screen without a use beside others is rejected",
+    "A screen option that has no use with the given ones is rejected",
     arguments: [
       ["--plain", "--record", "F"], ["--script", "S", "--plain"], ["--script", "S", "--user", "x"],
       ["--script", "S", "--database", "http://127.0.0.1:1?ns=x"], ["--script", "S", "--log", "F"],
@@ -183,7 +183,7 @@ struct OptionUseTests {
     try OptionUse.check(used + ["--theme", "light", "--config", "C"], of: Hearth.self)
   }
 
-  @Test("An empty path is rejected, but no other empty word")
+  @Test("An empty path is rejected, other empty arguments are not")
   func emptyPaths() throws {
     for words in [
       ["--data-dir", ""], ["--socket="], ["--script", ""], ["post", "--title", "T", "--data-dir="],

@@ -19,7 +19,7 @@ extension EndToEnd {
     private func bytes(_ path: String) -> Data? { FileManager.default.contents(atPath: path) }
 
     @Test(
-      "brings back posts, and leaves accounts as they are",
+      "restores posts and leaves accounts unchanged",
       arguments: ["noise", "empty", "cut", "backup copied over it"]
     )
     func wholeWay(damage: String) throws {

@@ -63,7 +63,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "A command that fails is a failed step, also where the same failure was told before",
+      "A failing command fails its step, even if the same failure was reported before",
       arguments: [
         "stra", "dump-screen", "dump-screen /nope/x", "dump-screen /dev/full",
         "save-messages /nope/x", "report x", "theme nope", "quit now", "pipe true",
@@ -81,7 +81,7 @@ extension EndToEnd {
     }
 
     @Test(
-      "A name that no user can have is refused before the script begins",
+      "An invalid user name is rejected before the script starts",
       arguments: ["terminal ", "terminal window of ", "as "]
     )
     func unusableUser(step: String) throws {

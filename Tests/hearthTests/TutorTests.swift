@@ -36,7 +36,7 @@ extension EndToEnd {
       #expect(remains.isEmpty)
     }
 
-    @Test("Whoever does each lesson gets answers, and a star in the end")
+    @Test("Completing every lesson earns replies and, in the end, a star")
     func learning() throws {
       let sandbox = try Sandbox()
       let pane = try Self.start(in: sandbox)
@@ -80,7 +80,7 @@ extension EndToEnd {
       try Self.expectEnd(of: pane, sandbox)
     }
 
-    @Test("F8 skips a lesson, F7 goes back one, and skipping the last one leaves")
+    @Test("F8 skips a lesson, F7 goes back one, and skipping the last one exits")
     func skipping() throws {
       let sandbox = try Sandbox()
       let pane = try Self.start(in: sandbox, variables: "LC_ALL=C", columns: 50, rows: 16)
@@ -101,7 +101,7 @@ extension EndToEnd {
       try Self.expectEnd(of: pane, sandbox)
     }
 
-    @Test("The learner may leave at any time, also while typing")
+    @Test("The learner can quit at any time, even while typing")
     func leaving() throws {
       let sandbox = try Sandbox()
       let pane = try Self.start(in: sandbox, variables: "NO_COLOR=1")
