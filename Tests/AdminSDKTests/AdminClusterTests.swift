@@ -11,7 +11,7 @@ import Testing
 @Suite(
   "The Python Admin SDK against a cluster",
   .enabled(if: PythonEnvironment.isAvailable, Comment(rawValue: PythonEnvironment.problem)),
-  .enabled(if: PostgresServer.isInstalled),
+  .needsPostgres,
   .timeLimit(.minutes(5))
 )
 struct AdminClusterTests {

@@ -7,11 +7,7 @@ import Testing
 
 @testable import PostgresStorage
 
-@Suite(
-  "A failover to an asynchronous standby",
-  .enabled(if: PostgresServer.isInstalled),
-  .timeLimit(.minutes(3))
-)
+@Suite("A failover to an asynchronous standby", .needsPostgres, .timeLimit(.minutes(3)))
 struct FailoverTests {
   /// Waits until the standby has everything.
   private func waitForStandby(of primary: PostgresServer) throws {

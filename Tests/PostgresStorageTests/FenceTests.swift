@@ -9,11 +9,7 @@ import Testing
 @testable import PostgresStorage
 @testable import RealtimeServer
 
-@Suite(
-  "PostgresTreeStores: fencing",
-  .enabled(if: PostgresServer.isInstalled),
-  .timeLimit(.minutes(2))
-)
+@Suite("PostgresTreeStores: fencing", .needsPostgres, .timeLimit(.minutes(2)))
 struct FenceTests {
   private let url: String
   private let stores: PostgresTreeStores

@@ -9,11 +9,7 @@ import Testing
 @testable import PostgresStorage
 
 /// Servers that start at the same moment with an empty PostgreSQL.
-@Suite(
-  "Concurrent first starts",
-  .enabled(if: PostgresServer.isInstalled),
-  .timeLimit(.minutes(2))
-)
+@Suite("Concurrent first starts", .needsPostgres, .timeLimit(.minutes(2)))
 struct FirstStartTests {
   /// Runs a closure several times concurrently, and returns the results.
   private func atOnce<Value: Sendable>(

@@ -6,11 +6,7 @@ import Testing
 
 @testable import PostgresStorage
 
-@Suite(
-  "Several hosts in a PostgreSQL URL",
-  .enabled(if: PostgresServer.isInstalled),
-  .timeLimit(.minutes(2))
-)
+@Suite("Several hosts in a PostgreSQL URL", .needsPostgres, .timeLimit(.minutes(2)))
 struct HostTests {
   private let server: PostgresServer
   private let name: String

@@ -5,7 +5,7 @@ import Testing
 
 @testable import PostgresStorage
 
-@Suite("libpq", .enabled(if: PostgresServer.isInstalled))
+@Suite("libpq", .needsPostgres)
 struct LibraryTests {
   /// Handlers of `exit` run in reverse order, while other threads still use the library.
   @Test("The OpenSSL under it keeps its memory while the process exits")

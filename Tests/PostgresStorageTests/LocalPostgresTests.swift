@@ -4,7 +4,7 @@ import PostgresTestSupport
 import Testing
 
 /// The PostgreSQL that tests, the swarm and benchmarks start for themselves.
-@Suite("A local PostgreSQL for tests", .enabled(if: PostgresServer.isInstalled))
+@Suite("A local PostgreSQL for tests", .needsPostgres)
 struct LocalPostgresTests {
   @Test("It does not inherit file descriptors from the program that starts it")
   func inheritsNothing() throws {

@@ -8,11 +8,7 @@ import Testing
 
 @testable import PostgresStorage
 
-@Suite(
-  "Connections lost during a commit",
-  .enabled(if: PostgresServer.isInstalled),
-  .timeLimit(.minutes(3))
-)
+@Suite("Connections lost during a commit", .needsPostgres, .timeLimit(.minutes(3)))
 struct LostConnectionTests {
   private let server: PostgresServer
   private let url: String

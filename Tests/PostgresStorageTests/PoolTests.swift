@@ -9,11 +9,7 @@ import Testing
 
 @testable import PostgresStorage
 
-@Suite(
-  "Many databases share few connections",
-  .enabled(if: PostgresServer.isInstalled),
-  .timeLimit(.minutes(3))
-)
+@Suite("Many databases share few connections", .needsPostgres, .timeLimit(.minutes(3)))
 struct PoolTests {
   private let server: PostgresServer
   private let url: String

@@ -6,11 +6,7 @@ import Testing
 
 @testable import PostgresStorage
 
-@Suite(
-  "Streaming a tree as rows",
-  .enabled(if: PostgresServer.isInstalled),
-  .timeLimit(.minutes(2))
-)
+@Suite("Streaming a tree as rows", .needsPostgres, .timeLimit(.minutes(2)))
 struct StreamingTests {
   /// Rows long enough for the socket buffers to hold only a small part of them.
   private static let rows = 8_000

@@ -7,11 +7,7 @@ import Testing
 
 @testable import PostgresStorage
 
-@Suite(
-  "The view hearth_tree",
-  .enabled(if: PostgresServer.isInstalled),
-  .timeLimit(.minutes(2))
-)
+@Suite("The view hearth_tree", .needsPostgres, .timeLimit(.minutes(2)))
 struct TreeViewTests {
   @Test("shows every kind of leaf at its path, whether packed into one row or split into many")
   func leaves() throws {

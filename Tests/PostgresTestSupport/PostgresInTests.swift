@@ -1,7 +1,8 @@
 package import HearthLab
+package import Testing
 
 extension PostgresServer {
-  /// Whether PostgreSQL is installed, for `.enabled(if:)`; prints a message if it is not.
+  /// Whether PostgreSQL is installed; prints a message if it is not.
   package static let isInstalled: Bool = {
     if programs == nil {
       print(
@@ -13,4 +14,9 @@ extension PostgresServer {
 
   /// One server for all tests that only need their own databases.
   package static let shared = Result { try PostgresServer() }
+}
+
+extension Trait where Self == ConditionTrait {
+  /// Leaves tests out where PostgreSQL is not installed.
+  package static var needsPostgres: Self { .enabled(if: PostgresServer.isInstalled) }
 }

@@ -8,7 +8,7 @@ import Testing
 /// Several server processes, started as by an operator, on a PostgreSQL of the test's own.
 @Suite(
   "Several servers on one PostgreSQL",
-  .enabled(if: PostgresServer.isInstalled),
+  .needsPostgres,
   .serialized,
   .timeLimit(.minutes(5)),
   .cleansUp

@@ -5,7 +5,7 @@ import RealtimeCore
 import Testing
 
 /// Commands that read and change the databases in PostgreSQL, without a server.
-@Suite("Commands with --store", .enabled(if: PostgresServer.isInstalled), .timeLimit(.minutes(3)))
+@Suite("Commands with --store", .needsPostgres, .timeLimit(.minutes(3)))
 struct StoreCommandTests {
   @Test("A blog survives import, fsck, export, backup and migration unchanged")
   func wholeWay() throws {

@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEnd {
   /// Users of several servers that share a PostgreSQL, while their leaders are killed and frozen.
-  @Suite("Swarm on several servers", .enabled(if: PostgresServer.isInstalled))
+  @Suite("Swarm on several servers", .needsPostgres)
   struct SwarmClusterTests {
     /// One seed, in half a minute; `CLUSTER_SWARM_SEEDS` sets how many there are.
     private static let seeds: ClosedRange<Int> = {
