@@ -3,7 +3,9 @@ package import Testing
 /// Ends what a test has started once the test is over, even if it throws: last started, first ended.
 ///
 /// What starts something in a suite with this trait passes its end to ``afterTest(_:)``.
-package struct CleanUpTrait: SuiteTrait, TestScoping {
+///
+/// It is a trait of tests as well, because those of a suite inherit it.
+package struct CleanUpTrait: SuiteTrait, TestTrait, TestScoping {
   @TaskLocal fileprivate static var ends: Record<@Sendable () async -> Void>?
 
   package var isRecursive: Bool { true }
