@@ -284,13 +284,19 @@ struct SQLiteOfflineStoreTests {
     #expect(try open().state.writes == [StoredWrite(1)])
   }
 
-  @Test("Invalid rows also count as damage")
-  func strangeRow() throws {
+  @Test(
+    "Invalid rows also count as damage",
+    arguments: [
+      "INSERT INTO writes VALUES (1, 'c', 1, '[', '{}', NULL, NULL)",
+      "INSERT INTO writes VALUES (1, 'c', '', '[]', '{}', NULL, NULL)",
+      "INSERT INTO queries VALUES (1, '[]', '{}', 0, '', 0)",
+      "INSERT INTO pieces VALUES (1, 'q', '[]', '1')",
+    ]
+  )
+  func strangeRow(statement: String) throws {
     try open().store.close()
     let queue = try DatabaseQueue(path: file.path)
-    try queue.write {
-      try $0.execute(sql: "INSERT INTO writes VALUES (1, 'c', 1, '[', '{}', NULL, NULL)")
-    }
+    try queue.write { try $0.execute(sql: statement) }
     try queue.close()
     let (store, state) = try open()
     #expect(state == OfflineState())

@@ -105,6 +105,7 @@ extension OfflineStoreError {
   init(_ error: any Error, at path: String) {
     switch error {
     case let error as OfflineStoreError: self = error
+    case is RowDecodingError: self.init(.damaged, description: "\(path): a value of another type")
     case let error as FileFailure: self.init(systemCode: error.code, error.action)
     case let error as GRDB.DatabaseError:
       let isDamage = [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)

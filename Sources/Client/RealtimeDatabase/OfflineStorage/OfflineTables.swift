@@ -94,15 +94,18 @@ struct WriteTable {
 
   func all() throws -> [StoredWrite] {
     try Row.fetchAll(database, sql: "SELECT * FROM writes ORDER BY number").map { row in
-      let operation = try JSONText.operation(row["operation"])
-      let estimate: String? = row["estimate"]
+      let operation = try JSONText.operation(row.decode(forColumn: "operation"))
+      let estimate: String? = try row.decode(forColumn: "estimate")
       return StoredWrite(
-        number: row["number"],
-        key: WriteKey(client: row["client"], number: row["key"]),
-        path: try JSONText.path(row["path"]),
+        number: try row.decode(forColumn: "number"),
+        key: WriteKey(
+          client: try row.decode(forColumn: "client"),
+          number: try row.decode(forColumn: "key")
+        ),
+        path: try JSONText.path(row.decode(forColumn: "path")),
         operation: operation,
         estimate: try estimate.map(JSONText.operation) ?? operation,
-        owner: row["owner"]
+        owner: try row.decode(forColumn: "owner")
       )
     }
   }
@@ -131,12 +134,12 @@ struct QueryTable {
   func all() throws -> [TrackedQuery] {
     try Row.fetchAll(database, sql: "SELECT * FROM queries ORDER BY id").map { row in
       TrackedQuery(
-        id: row["id"],
-        path: try JSONText.path(row["path"]),
-        query: try JSONText.query(row["query"]),
-        lastUse: row["last_use"],
-        isComplete: row["is_complete"],
-        isKept: row["is_kept"]
+        id: try row.decode(forColumn: "id"),
+        path: try JSONText.path(row.decode(forColumn: "path")),
+        query: try JSONText.query(row.decode(forColumn: "query")),
+        lastUse: try row.decode(forColumn: "last_use"),
+        isComplete: try row.decode(forColumn: "is_complete"),
+        isKept: try row.decode(forColumn: "is_kept")
       )
     }
   }
@@ -175,9 +178,10 @@ struct PieceTable {
         """
     )
     return Dictionary(
-      uniqueKeysWithValues: rows.map { row in
-        let whole: Int = row["whole"]
-        return (row["query"], Size(whole: whole, changes: row["total"] - whole))
+      uniqueKeysWithValues: try rows.map { row in
+        let whole: Int = try row.decode(forColumn: "whole")
+        let total: Int = try row.decode(forColumn: "total")
+        return (try row.decode(forColumn: "query"), Size(whole: whole, changes: total - whole))
       }
     )
   }
@@ -196,7 +200,10 @@ struct PieceTable {
       var whole = node ?? .empty
       // Released, so that the change happens in place.
       node = nil
-      whole.update(at: try JSONText.path(row["path"]), to: try JSONText.node(row["node"]))
+      whole.update(
+        at: try JSONText.path(row.decode(forColumn: "path")),
+        to: try JSONText.node(row.decode(forColumn: "node"))
+      )
       node = whole
     }
     return node
