@@ -174,6 +174,23 @@ struct LifecycleTests {
     #expect(told.elements.last == 1)
   }
 
+  @Test("Options may name a duration of any length", arguments: [Int64.max, .min])
+  func durations(_ seconds: Int64) async throws {
+    try await Station.run { station in
+      let duration = Duration.seconds(seconds)
+      var options = DatabaseOptions()
+      options.maximumReconnectDelay = duration
+      options.transactionRetryDelay = duration
+      options.patience = max(duration, .seconds(10))
+      options.keepaliveInterval = max(duration, .seconds(45))
+      options.readDeadline = max(duration, .seconds(60))
+      options.writeDeadline = options.readDeadline
+      let ref = try station.open(options).reference(withPath: "a")
+      try await ref.setValue(1)
+      #expect(try await ref.getData().value as? Int == 1)
+    }
+  }
+
   @Test("Invalid data is reported to the completion as an error with the path")
   func illegalData() async throws {
     let station = try await Station()

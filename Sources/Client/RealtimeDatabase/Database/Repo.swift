@@ -116,9 +116,14 @@ package final actor Repo {
     eventLoop.executor.asUnownedSerialExecutor()
   }
 
+  /// A duration for timers, which may multiply it and add times to it.
   static func milliseconds(_ duration: Duration) -> Int64 {
-    duration.components.seconds * 1_000 + duration.components.attoseconds / 1_000_000_000_000_000
+    let (seconds, attoseconds) = min(max(.zero, duration), longestDuration).components
+    return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
   }
+
+  /// Ten years, which stand for everything longer.
+  private static let longestDuration = Duration.seconds(10 * 365 * 86_400)
 
   // MARK: On the loop
 
