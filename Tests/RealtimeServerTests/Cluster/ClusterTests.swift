@@ -121,6 +121,16 @@ struct ClusterTests {
     #expect(try await cluster.ask(leader, "GET", "/.json").body == #"{"n":2}"#)
   }
 
+  @Test("A server of a cluster does not start on a port in use, and says so")
+  func portInUse() async throws {
+    let cluster = try await TestCluster(1)
+    let port = try #require(cluster.members.first?.server.port)
+    let error = await #expect(throws: DatabaseServerError.self) {
+      try await DatabaseServer.start(.init(port: port), stores: CuttableStore(cluster.storage))
+    }
+    #expect(error?.kind == .addressInUse)
+  }
+
   @Test("Health probes need no key: always alive, ready only while the storage responds")
   func probes() async throws {
     let cluster = try await TestCluster(1)

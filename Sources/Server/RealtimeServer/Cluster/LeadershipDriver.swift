@@ -38,7 +38,8 @@ final class LeadershipDriver: DatabaseLeaders {
   private let helpers = NIOThreadPool(numberOfThreads: 2)
   /// The names of databases that are known to exist.
   private var known: Set<String> = []
-  private let stopped: EventLoopPromise<Void>
+  /// Completed when everything is handed over; made when the server is told to stop.
+  private var stopped: EventLoopPromise<Void>?
 
   init(
     _ store: any ClusterStore,
@@ -59,10 +60,7 @@ final class LeadershipDriver: DatabaseLeaders {
     logger[metadataKey: "server"] = "\(id)"
     self.logger = logger
     machine = Leadership(me, timing: timing)
-    stopped = eventLoop.makePromise()
   }
-
-  deinit { stopped.succeed(()) }
 
   /// Starts the threads, and creates a database unless it exists.
   ///
@@ -106,6 +104,8 @@ final class LeadershipDriver: DatabaseLeaders {
   /// - Returns: A future that completes once no database is led any more; it never fails.
   func stop() -> EventLoopFuture<Void> {
     guard isRunning else { return shutDown() }
+    let stopped = eventLoop.makePromise(of: Void.self)
+    self.stopped = stopped
     handle(.stop)
     return stopped.futureResult.flatMap { [bound = NIOLoopBound(self, eventLoop: eventLoop)] in
       bound.value.shutDown()
@@ -443,7 +443,7 @@ final class LeadershipDriver: DatabaseLeaders {
     run(on: announcer) { [store, me] in
       try store.withdraw(me.id)
     } then: { driver, _ in
-      driver.stopped.succeed(())
+      driver.stopped?.succeed(())
     }
   }
 

@@ -170,7 +170,7 @@ public final class DatabaseServer: Sendable {
         namespace: settled.namespace
       )
     } catch {
-      try? await eventLoop.flatSubmit { core.value.close() }.get()
+      try? await eventLoop.flatSubmit { core.value.release() }.get()
       try? await group.shutdownGracefully()
       throw DatabaseServerError(error)
     }

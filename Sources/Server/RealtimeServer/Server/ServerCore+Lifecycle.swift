@@ -78,6 +78,16 @@ extension ServerCore {
     }
   }
 
+  /// Releases what a start that failed has opened; the future never fails.
+  func release() -> EventLoopFuture<Void> {
+    let core = NIOLoopBound(self, eventLoop: eventLoop)
+    return stopLeading().flatMap { core.value.close() }
+  }
+
+  private func stopLeading() -> EventLoopFuture<Void> {
+    leaders?.stop() ?? eventLoop.makeSucceededVoidFuture()
+  }
+
   /// Closes the databases, then the accounts; the future never fails.
   func close() -> EventLoopFuture<Void> {
     let identities = NIOLoopBound(identities, eventLoop: eventLoop)
@@ -180,7 +190,7 @@ extension ServerCore {
     let listeners = listeners
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     EventLoopFuture.andAllComplete(listeners.map { $0.close() }, on: eventLoop)
-      .flatMap { core.value.leaders?.stop() ?? core.value.eventLoop.makeSucceededVoidFuture() }
+      .flatMap { core.value.stopLeading() }
       .flatMap {
         core.value.databases.disperse()
         core.value.databases.shutDown()
