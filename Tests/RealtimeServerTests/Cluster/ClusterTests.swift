@@ -121,6 +121,17 @@ struct ClusterTests {
     #expect(try await cluster.ask(leader, "GET", "/.json").body == #"{"n":2}"#)
   }
 
+  @Test("A follower that was given new rules puts them in force when it leads")
+  func rulesOfNextLeader() async throws {
+    let cluster = try await TestCluster()
+    let (leader, next) = try await cluster.pair()
+    try await next.server.setRules(#"{"rules":{"new":{".read":true}}}"#)
+    #expect(try await cluster.ask(next, "GET", "/old.json").status == 200)
+    await leader.server.stop()
+    try await cluster.expect("/new.json", "null", at: next)
+    #expect(try await cluster.ask(next, "GET", "/old.json").status == 401)
+  }
+
   @Test("A server of a cluster does not start on a port in use, and says so")
   func portInUse() async throws {
     let cluster = try await TestCluster(1)

@@ -7,7 +7,8 @@ internal import RealtimeTransport
 /// The state that all databases of a server share; confined to the server's event loop.
 final class ServerContext {
   let eventLoop: any EventLoop
-  let options: ServerOptions
+  /// The settings; the rules are those that were given last.
+  var options: ServerOptions
   let logger: Logger
   /// The time in milliseconds since 1970.
   let clock: @Sendable () -> Int64

@@ -190,7 +190,8 @@ public final class DatabaseServer: Sendable {
   /// Replaces the security rules of the default database.
   ///
   /// Listens that the new rules do not allow are ended. If the document has a mistake, the old
-  /// rules stay in force.
+  /// rules stay in force. Where several servers share a storage, one that does not lead the database
+  /// puts them in force once it does.
   ///
   /// - Parameter source: A rules document: JSON with comments.
   /// - Throws: ``DatabaseServerError`` with the line and column of a mistake, or when the server
@@ -198,20 +199,21 @@ public final class DatabaseServer: Sendable {
   public func setRules(_ source: String) async throws {
     guard let rules = try Rules.source(source).compiled() else { return }
     try await change { core in
-      let database = core.databases.opened(core.options.namespace)
-      database?.setRules(rules)
-      return database != nil
+      core.context.options.rules = .source(source)
+      core.databases.opened(core.options.namespace)?.setRules(rules)
     }
   }
 
-  /// Changes the running server on its event loop, unless it has stopped or the change finds
-  /// nothing to apply to.
-  private func change(_ body: @escaping @Sendable (ServerCore) -> Bool) async throws {
+  /// Changes the running server on its event loop, unless it has stopped.
+  private func change(_ body: @escaping @Sendable (ServerCore) -> Void) async throws {
     let isDone = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
       var isRunning = false
       ending.whileRunning {
         isRunning = true
-        core.eventLoop.execute { continuation.resume(returning: body(self.core.value)) }
+        core.eventLoop.execute {
+          body(self.core.value)
+          continuation.resume(returning: true)
+        }
       }
       if !isRunning { continuation.resume(returning: false) }
     }
@@ -261,7 +263,6 @@ extension DatabaseServer {
       for listener in core.listeners where listener.address.isSecure {
         listener.replaceCertificate(certificate)
       }
-      return true
     }
   }
 }
