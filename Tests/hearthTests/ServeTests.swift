@@ -41,6 +41,41 @@ extension EndToEnd {
       #expect(try sandbox.hearth("get", "/x").output == "2\n")
     }
 
+    @Test("SIGHUP during the start reloads the rules once the server runs, and does not end it")
+    func earlyReload() throws {
+      let sandbox = try Sandbox()
+      let rules = sandbox.directory + "/rules.pipe"
+      let (output, log) = (sandbox.directory + "/out", sandbox.directory + "/log")
+      try #require(mkfifo(rules, 0o600) == 0)
+      func reader() throws -> FileHandle {
+        var pipe: Int32 = -1
+        try waitUntil("the rules are read") {
+          pipe = open(rules, O_WRONLY | O_NONBLOCK)
+          return pipe >= 0
+        }
+        return FileHandle(fileDescriptor: pipe, closeOnDealloc: true)
+      }
+      let text = Data(#"{"rules":{}}"#.utf8)
+      let words = ["serve", "--rules", rules]
+      let server = try sandbox.start(words, output: output, errors: log)
+      let first = try reader()
+      // With a reader of its own the test is not ended by SIGPIPE if the server is.
+      let own = open(rules, O_RDONLY | O_NONBLOCK)
+      kill(server.processIdentifier, SIGHUP)
+      try first.write(contentsOf: text)
+      try first.close()
+      close(own)
+      try waitUntil("the server is ready") {
+        try String(contentsOfFile: output, encoding: .utf8).contains("ready")
+      }
+      let second = try reader()
+      try second.write(contentsOf: text)
+      try second.close()
+      try waitUntil("the rules are read again") {
+        try String(contentsOfFile: log, encoding: .utf8).contains("reloaded the rules")
+      }
+    }
+
     @Test("Invalid options are rejected with status 2 before the server starts")
     func usage() throws {
       let bad = try sandbox.write("{\n  \"rules\": {\".read\": \"auth.\"}}", to: "bad.json")

@@ -77,6 +77,13 @@ struct Serve: AsyncParsableCommand {
   }
 
   private func serve() async throws {
+    // One that arrives before the server is ready must not end it, and is not lost either.
+    let (reloads, request) = AsyncStream.makeStream(
+      of: Void.self,
+      bufferingPolicy: .bufferingNewest(1)
+    )
+    let hangUp = SignalWatch(SIGHUP) { request.yield() }
+    defer { hangUp.cancel() }
     try storage.requireAlone(with: options)
     if storage.store != nil, serving.emulator {
       throw CommandFailure(.usage, "--store keeps data, but --emulator keeps none")
@@ -121,8 +128,10 @@ struct Serve: AsyncParsableCommand {
     let start = ContinuousClock.now
     let server = try await DatabaseServer.start(serverOptions, stores: stores, logger: logger)
     let startTime = ContinuousClock.now - start
-    let signals = watchSignals(for: server, logger: logger)
-    defer { for watch in signals { watch.cancel() } }
+    let stop = watchForStop(of: server)
+    defer { stop.cancel() }
+    let reloading = Task { for await _ in reloads { await reload(server, logger: logger) } }
+    defer { reloading.cancel() }
     if keepsData, hasSocket { ServerRecord.write(socket: paths.socket, in: paths.data) }
     if server.port != nil, server.rulesState == .locked {
       logger.notice(
@@ -196,26 +205,25 @@ struct Serve: AsyncParsableCommand {
     )
   }
 
-  private func watchSignals(for server: DatabaseServer, logger: Logger) -> [SignalWatch] {
+  private func watchForStop(of server: DatabaseServer) -> SignalWatch {
     let stops = Once()
-    let stop = SignalWatch(SIGTERM, SIGINT) {
+    return SignalWatch(SIGTERM, SIGINT) {
       // Every acknowledged write is stored already; only the wait for clients is cut short.
       if !stops.isFirst() { _exit(128 + SIGTERM) }
       Task { await server.stop() }
     }
-    let reload = SignalWatch(SIGHUP) { [serving, network] in
-      Task {
-        if let rules = serving.rules {
-          await Self.reload("rules", logger: logger) {
-            try await server.setRules(try Rules.load(rules).source)
-          }
-        }
-        if network.tlsCert != nil {
-          await Self.reload("certificate", logger: logger) { try await server.reloadCertificate() }
-        }
+  }
+
+  /// Reads the rules and the certificate again.
+  private func reload(_ server: DatabaseServer, logger: Logger) async {
+    if let rules = serving.rules {
+      await Self.reload("rules", logger: logger) {
+        try await server.setRules(try Rules.load(rules).source)
       }
     }
-    return [stop, reload]
+    if network.tlsCert != nil {
+      await Self.reload("certificate", logger: logger) { try await server.reloadCertificate() }
+    }
   }
 
   private static func reload(
