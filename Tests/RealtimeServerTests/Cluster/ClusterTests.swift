@@ -1,10 +1,11 @@
 import NIOCore
 import RealtimeCore
-import RealtimeServer
 import RealtimeTransport
 import TestSupport
 import Testing
 import TransportTestSupport
+
+@testable import RealtimeServer
 
 @Suite("A cluster with shared storage", .timeLimit(.minutes(2)), .cleansUp)
 struct ClusterTests {
@@ -130,6 +131,26 @@ struct ClusterTests {
     await leader.server.stop()
     try await cluster.expect("/new.json", "null", at: next)
     #expect(try await cluster.ask(next, "GET", "/old.json").status == 401)
+  }
+
+  @Test("A server is reached at its address while its databases have no leader")
+  func reachWithoutLeader() async throws {
+    let cluster = try await TestCluster(1)
+    let (member, _) = try await cluster.leader()
+    member.store.cut()
+    try await cluster.until("nobody leads") { member.hasLogged("a lease has ended") }
+    let reach = ServerReach(on: member.server.core.eventLoop, isSecure: false)
+    #expect(await reach.isReached(member.host))
+    member.store.mend()
+  }
+
+  @Test("Only servers that send clients to each other need names with a certain beginning")
+  func names() async throws {
+    for redirects in [false, true] {
+      let cluster = try await TestCluster(1, redirects: redirects)
+      let member = try #require(cluster.members.first)
+      #expect(member.hasLogged("whose names begin with s-") == redirects)
+    }
   }
 
   @Test("A server of a cluster does not start on a port in use, and says so")

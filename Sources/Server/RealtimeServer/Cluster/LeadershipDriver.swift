@@ -76,24 +76,18 @@ final class LeadershipDriver: DatabaseLeaders {
     me.host = host
     machine = Leadership(me, timing: timing)
     isRunning = true
-    if !host.hasPrefix("s-") {
-      logger.notice(
-        "official JavaScript clients only fall back from hosts whose names begin with s-",
-        metadata: ["host": "\(host)"]
-      )
-    }
     lookAtSelf()
     handle(.time)
   }
 
-  /// Tries once whether this server is reached at the host that it sends clients to.
+  /// Tries once whether this server is reached at its host.
   private func lookAtSelf() {
     let promise = eventLoop.makePromise(of: Bool.self)
     promise.completeWithTask { [isReached, host = me.host] in await isReached(host) }
     promise.futureResult.whenSuccess { [logger, host = me.host] isReached in
       guard !isReached else { return }
       logger.error(
-        "this server does not reach itself at the host that it advertises; clients may not either",
+        "this server does not reach itself at the host that it advertises; others may not either",
         metadata: ["host": "\(host)"]
       )
     }

@@ -59,7 +59,14 @@ extension ServerCore {
     let listening = addresses.lazy.compactMap { address in
       if case .tcp(let host, let port, _) = address { "\(host):\(port)" } else { nil }
     }
-    leaders.begin(at: options.advertisedHost ?? listening.first ?? "localhost")
+    let host = options.advertisedHost ?? listening.first ?? "localhost"
+    if options.redirectsClients, !host.hasPrefix("s-") {
+      logger.notice(
+        "official JavaScript clients only fall back from hosts whose names begin with s-",
+        metadata: ["host": "\(host)"]
+      )
+    }
+    leaders.begin(at: host)
     // If this server is to lead it, it opens the database and applies what was left over.
     _ = databases.database(options.namespace, isMade: false)
   }

@@ -1,7 +1,7 @@
 internal import NIOCore
 internal import RealtimeTransport
 
-/// Checks whether a server can be reached at the host that clients are redirected to.
+/// Checks whether a server can be reached at its host.
 struct ServerReach: Sendable {
   /// How long the server may take to answer.
   private static let patience = Duration.seconds(2)
@@ -21,8 +21,9 @@ struct ServerReach: Sendable {
   /// - Returns: Whether anything answers, other than a gateway reporting that nothing is behind it.
   func isReached(_ host: String) async -> Bool {
     do throws(HTTPClientError) {
-      let url = "\(isSecure ? "https" : "http")://\(host)/.json"
-      let answer = try await client.send(HTTPClientRequest("OPTIONS", url: url))
+      // Unlike a request for data, this does not wait for the leader of a database.
+      let url = "\(isSecure ? "https" : "http")://\(host)/livez"
+      let answer = try await client.send(HTTPClientRequest("GET", url: url))
       // These are the answers of a load balancer without a server behind it.
       return answer.status != 502 && answer.status != 504
     } catch {
