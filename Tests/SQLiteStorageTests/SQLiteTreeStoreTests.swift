@@ -202,6 +202,28 @@ struct SQLiteTreeStoreTests {
     try again.close()
   }
 
+  @Test(
+    "stores nothing more once its file is no longer where the next server looks for it",
+    arguments: ["a moved directory", "a deleted directory", "a replaced file"]
+  )
+  func lostPlace(what: String) throws {
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    try store.commit(1)
+    switch what {
+    case "a moved directory": try #require(rename(directory.store, directory.file("moved")) == 0)
+    case "a deleted directory": try FileManager.default.removeItem(atPath: directory.store)
+    default:
+      let bytes = Data(try directory.databaseBytes())
+      try bytes.write(to: URL(filePath: directory.database), options: .atomic)
+    }
+    for _ in 0..<2 {
+      let error = #expect(throws: StoreError.self) { try store.commit(2) }
+      #expect(error?.kind == .failed)
+      #expect(error?.description.contains("moved, deleted or replaced") == true)
+    }
+    try store.close()
+  }
+
   @Test("refuses to load, commit or fold once closed")
   func closed() throws {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)

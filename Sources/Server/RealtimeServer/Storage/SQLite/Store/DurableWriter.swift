@@ -8,7 +8,7 @@ import Glibc
 /// counts, and the next one may succeed. After any other failure of a write or a sync the outcome
 /// is unknown, and the next sync may succeed without writing what was lost. So the first such
 /// failure finishes the writer, and the next process that opens the file recovers what is on the
-/// disk.
+/// disk. So does a file that is no longer at its path, where nobody would look for what is written.
 ///
 /// State: inherited (the log of an earlier process has not been copied into the file yet) → ready →
 /// finished. The owner ensures that only one thread at a time uses it.
@@ -66,13 +66,30 @@ final class DurableWriter {
     try requireReady()
     do {
       if needsBinding { try bindLog() }
-      try queue.write(body)
+      try queue.write { database in
+        try body(database)
+        try requirePlace(of: database)
+      }
       if checkpointPages != nil { copyLongLog() }
     } catch let error as DatabaseError {
       throw failure(of: queue, error)
     } catch let error as DamagedData {
       throw StoreError(error, at: path)
     }
+  }
+
+  /// Ensures that whoever opens the file next finds this one: it has not been moved, deleted or
+  /// replaced.
+  private func requirePlace(of database: Database) throws(StoreError) {
+    var hasMoved: Int32 = 0
+    sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
+    guard hasMoved != 0 else { return }
+    throw finish(
+      StoreError(
+        .failed,
+        description: "\(path): the file was moved, deleted or replaced while it was in use"
+      )
+    )
   }
 
   /// Copies the log into the file once it has become long; a failure leaves that to the next one.
