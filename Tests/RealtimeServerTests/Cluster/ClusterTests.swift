@@ -163,16 +163,19 @@ struct ClusterTests {
     #expect(error?.kind == .addressInUse)
   }
 
-  @Test("Health probes need no key: always alive, ready only while the storage responds")
-  func probes() async throws {
+  @Test(
+    "Health probes need no key: always alive, ready only while the storage responds",
+    arguments: [false: "the storage does not answer", true: "waits for a synchronous standby"]
+  )
+  func probes(standby: Bool, reason: String) async throws {
     let cluster = try await TestCluster(1)
     let member = try #require(cluster.members.first)
     #expect(try await cluster.ask(member, "GET", "/livez").status == 200)
     #expect(try await cluster.ask(member, "GET", "/readyz").status == 200)
-    member.store.cut()
+    member.store.cut(waitingForStandby: standby)
     var ready = try await cluster.ask(member, "GET", "/readyz")
     while ready.status == 200 { ready = try await cluster.ask(member, "GET", "/readyz") }
-    #expect(ready.status == 503 && ready.body.contains("the storage does not answer"))
+    #expect(ready.status == 503 && ready.body.contains(reason))
     #expect(try await cluster.ask(member, "GET", "/livez").status == 200)
     member.store.mend()
     while ready.status != 200 { ready = try await cluster.ask(member, "GET", "/readyz") }

@@ -268,6 +268,7 @@ final class LeapingClock: Sendable {
 final class CuttableStore: ClusterStore {
   private let storage: MemoryClusterStore
   private let isCut = NIOLockedValueBox(false)
+  private let isAwaitingStandby = NIOLockedValueBox(false)
   private let isStuck = NIOLockedValueBox(false)
   private let isDamaged = NIOLockedValueBox(false)
   private let opened = NIOLockedValueBox(0)
@@ -282,7 +283,19 @@ final class CuttableStore: ClusterStore {
     self.storage = storage
   }
 
-  func cut() { isCut.withLockedValue { $0 = true } }
+  /// Nothing is answered any more.
+  ///
+  /// - Parameter standby: Whether the storage is known to wait for a standby.
+  func cut(waitingForStandby standby: Bool = false) {
+    isAwaitingStandby.withLockedValue { $0 = standby }
+    isCut.withLockedValue { $0 = true }
+  }
+
+  var activity: StorageActivity {
+    var activity = StorageActivity()
+    activity.isAwaitingStandby = isAwaitingStandby.withLockedValue { $0 }
+    return activity
+  }
 
   func mend() { isCut.withLockedValue { $0 = false } }
 

@@ -161,7 +161,7 @@ final class LeadershipDriver: DatabaseLeaders {
   var id: String { me.id.description }
 
   var reasonForLoss: String {
-    (Self.standby(of: store) ?? Self.silence) + ", so the outcome is unknown"
+    reasonForSilence + ", so the outcome is unknown"
   }
 
   func lost(_ term: LeaseTerm, by loss: LeaseLoss) {
@@ -286,15 +286,14 @@ final class LeadershipDriver: DatabaseLeaders {
   /// Why the storage does not answer, as clients may see it; nil if it has answered lately.
   private var trouble: String? {
     let isSilent = machine.lag(at: clock()).map { $0 > timing.lease / 2 } ?? false
-    return machine.isCutOff || isSilent ? Self.standby(of: store) ?? Self.silence : nil
+    return machine.isCutOff || isSilent ? reasonForSilence : nil
   }
 
-  private static let silence = "the storage does not answer"
-
-  /// Says so if a storage finishes nothing because it waits for a standby.
-  private static func standby(of store: any ClusterStore) -> String? {
+  /// What is wrong with a storage that has not answered in time, as clients may see it.
+  var reasonForSilence: String {
     store.activity.isAwaitingStandby
-      ? "the storage finishes nothing while it waits for a synchronous standby" : nil
+      ? "the storage finishes nothing while it waits for a synchronous standby"
+      : "the storage does not answer"
   }
 
   // MARK: Losses

@@ -330,8 +330,9 @@ extension ServerCore {
   /// Why this server can neither lead a database nor find its leader; nil if it can.
   private var reasonNotReady: String? {
     guard phase == .running else { return "the server is stopping" }
-    guard let cluster = leaders?.metrics else { return nil }
-    return cluster.isCutOff || cluster.lag == nil ? "the storage does not answer" : nil
+    guard let leaders else { return nil }
+    let cluster = leaders.metrics
+    return cluster.isCutOff || cluster.lag == nil ? leaders.reasonForSilence : nil
   }
 
   /// The metrics of the server since its start.
