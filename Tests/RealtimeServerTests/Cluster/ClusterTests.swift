@@ -170,15 +170,25 @@ struct ClusterTests {
   func probes(standby: Bool, reason: String) async throws {
     let cluster = try await TestCluster(1)
     let member = try #require(cluster.members.first)
+    func probe(until status: Int) async throws -> HTTPProbeAnswer {
+      var ready = try await cluster.ask(member, "GET", "/readyz")
+      while ready.status != status { ready = try await cluster.ask(member, "GET", "/readyz") }
+      return ready
+    }
     #expect(try await cluster.ask(member, "GET", "/livez").status == 200)
-    #expect(try await cluster.ask(member, "GET", "/readyz").status == 200)
+    _ = try await probe(until: 200)
     member.store.cut(waitingForStandby: standby)
-    var ready = try await cluster.ask(member, "GET", "/readyz")
-    while ready.status == 200 { ready = try await cluster.ask(member, "GET", "/readyz") }
-    #expect(ready.status == 503 && ready.body.contains(reason))
+    #expect(try await probe(until: 503).body.contains(reason))
     #expect(try await cluster.ask(member, "GET", "/livez").status == 200)
     member.store.mend()
-    while ready.status != 200 { ready = try await cluster.ask(member, "GET", "/readyz") }
+    _ = try await probe(until: 200)
+    // An attempt that neither succeeds nor fails is as bad.
+    member.store.suspend()
+    do {
+      defer { member.store.resume() }
+      #expect(try await probe(until: 503).body.contains(reason))
+    }
+    _ = try await probe(until: 200)
   }
 
   @Test("Clocks that are days apart affect neither leases, handovers nor links")

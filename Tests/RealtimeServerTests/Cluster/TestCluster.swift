@@ -1,3 +1,4 @@
+import Dispatch
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
@@ -269,6 +270,8 @@ final class CuttableStore: ClusterStore {
   private let storage: MemoryClusterStore
   private let isCut = NIOLockedValueBox(false)
   private let isAwaitingStandby = NIOLockedValueBox(false)
+  /// Held by whoever announces a server, or keeps announcements from being answered.
+  private let announcing = DispatchSemaphore(value: 1)
   private let isStuck = NIOLockedValueBox(false)
   private let isDamaged = NIOLockedValueBox(false)
   private let opened = NIOLockedValueBox(0)
@@ -298,6 +301,11 @@ final class CuttableStore: ClusterStore {
   }
 
   func mend() { isCut.withLockedValue { $0 = false } }
+
+  /// Announcements are not answered until they are resumed.
+  func suspend() { announcing.wait() }
+
+  func resume() { announcing.signal() }
 
   /// Nothing is stored or read any more, while leases are still renewed.
   func stick() { isStuck.withLockedValue { $0 = true } }
@@ -333,6 +341,8 @@ final class CuttableStore: ClusterStore {
   }
 
   func announce(_ server: ClusterServer, for duration: Duration) throws -> ClusterView {
+    announcing.wait()
+    announcing.signal()
     let view = try reach().announce(server, for: duration)
     answered.withLockedValue { $0 += 1 }
     return view

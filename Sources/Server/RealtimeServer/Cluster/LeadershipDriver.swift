@@ -284,13 +284,13 @@ final class LeadershipDriver: DatabaseLeaders {
   }
 
   /// Why the storage does not answer, as clients may see it; nil if it has answered lately.
-  private var trouble: String? {
-    let isSilent = machine.lag(at: clock()).map { $0 > timing.lease / 2 } ?? false
+  var trouble: String? {
+    let isSilent = machine.lag(at: clock()).map { $0 > timing.lease / 2 } ?? true
     return machine.isCutOff || isSilent ? reasonForSilence : nil
   }
 
   /// What is wrong with a storage that has not answered in time, as clients may see it.
-  var reasonForSilence: String {
+  private var reasonForSilence: String {
     store.activity.isAwaitingStandby
       ? "the storage finishes nothing while it waits for a synchronous standby"
       : "the storage does not answer"

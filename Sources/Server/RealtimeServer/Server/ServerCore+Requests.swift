@@ -330,9 +330,7 @@ extension ServerCore {
   /// Why this server can neither lead a database nor find its leader; nil if it can.
   private var reasonNotReady: String? {
     guard phase == .running else { return "the server is stopping" }
-    guard let leaders else { return nil }
-    let cluster = leaders.metrics
-    return cluster.isCutOff || cluster.lag == nil ? leaders.reasonForSilence : nil
+    return leaders?.trouble
   }
 
   /// The metrics of the server since its start.
