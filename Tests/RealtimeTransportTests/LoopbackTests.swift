@@ -102,7 +102,7 @@ struct LoopbackTests {
     )
     let end = try await ClientProbe(listener.address.target).closed()
     #expect(end.kind == .refused(status: 404))
-    #expect(end.description.contains("no such database"))
+    #expect(end.description.hasSuffix(#"HTTP 404 {"error":"no such database"}"#))
   }
 
   @Test("detect a peer that does not read")

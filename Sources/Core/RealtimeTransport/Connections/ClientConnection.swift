@@ -284,6 +284,7 @@ private final class RefusalHandler: ChannelInboundHandler {
     guard head.headers.first(name: "Content-Type")?.hasPrefix("application/json") == true else {
       return onRefusal(ConnectionEnd(foreign: target, "HTTP \(status)"))
     }
+    if body.last == 0x0A { body.removeLast() }
     let text = String(decoding: body.map { (0x20...0x7E).contains($0) ? $0 : 0x3F }, as: UTF8.self)
     onRefusal(
       ConnectionEnd(
