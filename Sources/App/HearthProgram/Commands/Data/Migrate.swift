@@ -32,8 +32,13 @@ struct Migrate: ParsableCommand {
     guard try !names.isEmpty || source.hasAccounts else {
       throw CommandFailure(.notFound, "\(source.name) has no databases or accounts")
     }
-    guard try target.databases.names().isEmpty else {
-      throw CommandFailure(.conflict, "\(target.name) already has databases")
+    let others = try target.databases.names()
+    guard others.isEmpty else {
+      throw CommandFailure(
+        .conflict,
+        "\(target.name) already has databases: \(others.joined(separator: ", ")); if a migration that"
+          + " was interrupted has left them, delete them and begin again"
+      )
     }
     var held: [any TreeStore] = []
     // Held until all are moved, so that no server can open them.
