@@ -1,3 +1,4 @@
+import NIOConcurrencyHelpers
 import NIOCore
 import RealtimeCore
 import RealtimeTransport
@@ -142,6 +143,21 @@ struct ClusterTests {
     let reach = ServerReach(on: member.server.core.eventLoop, isSecure: false)
     #expect(await reach.isReached(member.host))
     member.store.mend()
+  }
+
+  @Test("A server at a socket alone does not look for itself at an address")
+  func socketAlone() async throws {
+    let directory = try TemporaryDirectory()
+    let cluster = try await TestCluster(0)
+    let store = CuttableStore(cluster.storage)
+    let log = NIOLockedValueBox<[String]>([])
+    _ = try await DatabaseServer.start(
+      .init(socketPath: directory.file("s")),
+      stores: store,
+      logger: .collecting(log)
+    ).endingWithTest()
+    try await cluster.until("it has announced itself") { store.answers >= 3 }
+    #expect(!log.withLockedValue { $0 }.contains { $0.contains("does not reach itself") })
   }
 
   @Test("Only servers that send clients to each other need names with a certain beginning")

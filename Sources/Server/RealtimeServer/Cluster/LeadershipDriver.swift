@@ -72,11 +72,13 @@ final class LeadershipDriver: DatabaseLeaders {
   }
 
   /// Announces the server, and starts to lead the databases that fall to it.
-  func begin(at host: String) {
-    me.host = host
+  ///
+  /// - Parameter host: The host at which others reach this server; nil if it is at a local socket.
+  func begin(at host: String?) {
+    me.host = host ?? "localhost"
     machine = Leadership(me, timing: timing)
     isRunning = true
-    lookAtSelf()
+    if host != nil { lookAtSelf() }
     handle(.time)
   }
 

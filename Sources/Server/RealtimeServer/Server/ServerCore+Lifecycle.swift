@@ -59,8 +59,8 @@ extension ServerCore {
     let listening = addresses.lazy.compactMap { address in
       if case .tcp(let host, let port, _) = address { "\(host):\(port)" } else { nil }
     }
-    let host = options.advertisedHost ?? listening.first ?? "localhost"
-    if options.redirectsClients, !host.hasPrefix("s-") {
+    let host = options.advertisedHost ?? listening.first
+    if options.redirectsClients, let host, !host.hasPrefix("s-") {
       logger.notice(
         "official JavaScript clients only fall back from hosts whose names begin with s-",
         metadata: ["host": "\(host)"]
