@@ -52,6 +52,8 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    // The channel tells of this end, too: the client may still wait for an answer.
+    if (error as? TLSFailure)?.kind == .truncated { return }
     if handsErrorsOn {
       context.fireErrorCaught(error)
       return
