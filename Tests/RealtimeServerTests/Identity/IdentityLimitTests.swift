@@ -26,6 +26,29 @@ struct IdentityLimitTests {
     #expect(statuses.contains(400))
   }
 
+  @Test("However often sessions end within a second, the user can sign in again soon")
+  func ends() async throws {
+    let key = "an-administrators-key-of-40-characters!!"
+    let server = try await IdentityServer.start { $0.administratorKey = AdministratorKey(key) }
+    let user = try await server.signUp()
+    for _ in 0..<200 {
+      let answer = try await server.request(
+        "POST",
+        "/v1/projects/hearth/accounts:update",
+        #"{"localId":"\#(user["localId"])","validSince":"1"}"#,
+        lines: ["Authorization: Bearer \(key)"]
+      )
+      #expect(answer.status == 200)
+    }
+    // Its tokens would not be valid yet.
+    #expect(try await server.signIn().code == "TOO_MANY_ATTEMPTS_TRY_LATER")
+    server.advance(seconds: 31)
+    let token = try await server.signIn()["idToken"]
+    #expect(try await server.request("GET", "/a.json?auth=\(token)").status == 200)
+    #expect(try await server.request("GET", "/a.json?auth=\(user["idToken"])").status == 401)
+    await server.server.stop()
+  }
+
   @Test("An unknown email address costs as much work as a wrong password")
   func equalTime() async throws {
     let server = try await IdentityServer.start {

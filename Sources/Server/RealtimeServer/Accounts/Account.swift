@@ -47,15 +47,6 @@ package struct Account: Hashable, Sendable {
 
   /// The ways to sign in to it.
   var providers: [String] { password != nil && email != nil ? ["password"] : [] }
-
-  /// Ends all sessions that were started before a time.
-  ///
-  /// Tokens are dated in whole seconds, so later tokens of the same second are dated to the next
-  /// one, and after another end in that second to the one after: no token issued before the time is
-  /// valid, and every one issued after it is.
-  mutating func endSessions(at milliseconds: Int64) {
-    validSince = max(validSince + 1, milliseconds / 1_000 + 1)
-  }
 }
 
 extension Account {

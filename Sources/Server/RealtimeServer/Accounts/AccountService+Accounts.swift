@@ -70,7 +70,8 @@ extension AccountService {
       try apply([.save(changed)])
       return (changed, nil)
     }
-    changed.endSessions(at: clock())
+    endSessions(of: &changed)
+    if claims != nil { try checkDate(of: changed) }
     try revoke(changed, with: [.save(changed)], tellingAfter: claims == nil ? 0 : Self.changeover)
     guard let claims else { return (changed, nil) }
     let old = claims["firebase"]?["sign_in_provider"]?.string ?? "custom"
@@ -122,7 +123,7 @@ extension AccountService {
   /// Deletes an account, which makes its tokens invalid at once.
   func delete(_ account: Account) throws(IdentityError) {
     var account = account
-    account.endSessions(at: clock())
+    endSessions(of: &account)
     try revoke(
       account,
       with: [.delete(uid: account.uid, database: account.database)],
@@ -230,7 +231,7 @@ extension AccountService {
     changed.password = hashed
     changed.passwordChanged = clock()
     changed.resetRequested = nil
-    changed.endSessions(at: clock())
+    endSessions(of: &changed)
     try revoke(changed, with: [.save(changed), .removeCode(hash: hash)], tellingAfter: 0)
     accountAttempts.reset("\(caller.database) \(code.email)")
     return code

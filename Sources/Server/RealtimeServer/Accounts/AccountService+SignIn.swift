@@ -210,6 +210,7 @@ extension AccountService {
     claims: JSONValue? = nil
   ) throws(IdentityError) -> SignedIn {
     guard !account.isDisabled else { throw IdentityError("USER_DISABLED") }
+    try checkDate(of: account)
     var account = account
     account.lastSignIn = clock()
     let session = SignInSession(
@@ -233,9 +234,31 @@ extension AccountService {
 
   /// The second that a new token of an account is dated to, which is never one with revoked tokens.
   private func issueTime(_ account: Account) -> Int64 {
-    // An account may have the identifier of one that was deleted a moment ago.
-    let known = authority.validSince(account.uid, of: account.database) ?? .min
-    return max(clock() / 1_000, account.validSince, known)
+    max(clock() / 1_000, validSince(account))
+  }
+
+  /// The second from which tokens of an account are valid.
+  private func validSince(_ account: Account) -> Int64 {
+    // It may have the identifier of one that was deleted a moment ago.
+    max(account.validSince, authority.validSince(account.uid, of: account.database) ?? .min)
+  }
+
+  /// Ends all sessions of an account that have been started.
+  ///
+  /// Tokens are dated in whole seconds, so later tokens of the same second are dated to the next
+  /// one, and after another end in that second to the one after: no token issued before is valid,
+  /// and every one issued later is. It goes no further than to where nobody can sign in.
+  func endSessions(of account: inout Account) {
+    let (now, last) = (clock() / 1_000, validSince(account))
+    account.validSince = last > now + TokenAuthority.tolerance ? last : max(last, now) + 1
+  }
+
+  /// Checks that new tokens of an account are not dated so far ahead that they are not valid yet,
+  /// nor by the clock of another server.
+  func checkDate(of account: Account) throws(IdentityError) {
+    guard
+      settings.isEmulator || issueTime(account) <= clock() / 1_000 + TokenAuthority.tolerance / 2
+    else { throw .endedTooOften }
   }
 
   /// Continues a session with a refresh token.

@@ -220,6 +220,10 @@ package struct IdentityError: Error, Hashable, Sendable {
     "TOO_MANY_ATTEMPTS_TRY_LATER",
     detail: "Too many unsuccessful attempts. Try again later."
   )
+  static let endedTooOften = IdentityError(
+    "TOO_MANY_ATTEMPTS_TRY_LATER",
+    detail: "The sessions of this account were ended too often. Try again later."
+  )
   static let weakPassword = IdentityError(
     "WEAK_PASSWORD",
     detail: "Password should be at least \(Password.minimumLength) characters"

@@ -27,7 +27,7 @@ package final class TokenAuthority: Sendable {
   }
 
   /// How far ahead the clock that dated a token may have been, in seconds.
-  private static let tolerance: Int64 = 60
+  static let tolerance: Int64 = 60
 
   private let state: NIOLockedValueBox<State>
   /// Whether other servers also sign tokens with these keys, and change them.
