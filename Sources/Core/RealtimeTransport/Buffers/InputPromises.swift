@@ -39,10 +39,6 @@ final class InputPromises {
     var holders: [ObjectIdentifier: Holder] = [:]
     var waiting: [(holder: Holder, bytes: Int, grant: () -> Void)] = []
 
-    init(_ bound: Int) {
-      self.bound = bound
-    }
-
     /// Whether there is room; a promise always fits into an empty pool, however large it is.
     func fits(_ bytes: Int) -> Bool { used == 0 || bytes <= bound - used }
 
@@ -78,8 +74,8 @@ final class InputPromises {
   ///   - others: The size of the pool of all other clients, in bytes.
   ///   - eventLoop: The event loop of the checks.
   init(strangers: Int, others: Int, eventLoop: any EventLoop) {
-    self.strangers = Pool(strangers)
-    self.others = Pool(others)
+    self.strangers = Pool(bound: strangers)
+    self.others = Pool(bound: others)
     self.eventLoop = eventLoop
   }
 

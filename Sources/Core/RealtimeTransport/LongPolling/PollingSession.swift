@@ -328,7 +328,7 @@ struct PollingSession {
     }
     assembly.received += 1
     if assembly.excess == nil, assembly.bytes.count > messageBytes {
-      assembly.excess = ExcessMessage(frames: 1, reason: "the message is too long")
+      assembly.excess = ExcessMessage(framesToCome: 1, reason: "the message is too long")
     }
     if assembly.excess != nil {
       assembly.excess?.pass(assembly.bytes)

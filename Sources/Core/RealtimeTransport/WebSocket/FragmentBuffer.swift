@@ -68,11 +68,6 @@ struct ExcessMessage {
   var skimmer = RequestSkimmer()
   var hasProgressed = false
 
-  init(frames: Int, reason: String) {
-    framesToCome = frames
-    self.reason = reason
-  }
-
   mutating func pass(_ bytes: [UInt8]) {
     skimmer.scan(bytes)
     hasProgressed = true

@@ -393,7 +393,7 @@ final class MessageHandler: ConnectionHandler {
     let isAnnouncement = incoming.assembler.announcedFrames > limits.messageFrames
     let isFirst = !incoming.assembler.isAssembling
     let (assembled, frames) = incoming.assembler.giveUp()
-    var excess = ExcessMessage(frames: isFirst ? 1 : frames, reason: error.description)
+    var excess = ExcessMessage(framesToCome: isFirst ? 1 : frames, reason: error.description)
     excess.pass(assembled + incoming.fragments.giveUp())
     incoming.excess = excess
     _ = incoming.fragments.skip(opcode, isFinal: isFinal)

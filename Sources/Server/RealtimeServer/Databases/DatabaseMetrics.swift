@@ -139,10 +139,6 @@ extension TimeAmount {
 package struct LoggedJSON: CustomStringConvertible, Sendable {
   package let json: JSONValue
 
-  init(_ json: JSONValue) {
-    self.json = json
-  }
-
   package var description: String { json.text }
 }
 

@@ -371,7 +371,7 @@ extension ServerCore {
     guard let interval = options.metricsInterval else { return }
     metricsTask = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(interval)) { [weak self] in
       guard let self else { return }
-      logger.notice("metrics", metadata: ["metrics": .stringConvertible(LoggedJSON(metrics))])
+      logger.notice("metrics", metadata: ["metrics": .stringConvertible(LoggedJSON(json: metrics))])
       scheduleMetrics()
     }
   }

@@ -38,10 +38,6 @@ struct QuestionScreen: AppScreen {
   let question: Question
   fileprivate(set) var answer = Answer.cancel
 
-  init(_ question: Question) {
-    self.question = question
-  }
-
   var fillsContent: Bool { false }
 
   func context(in session: Session) -> Context { .confirm }
@@ -66,7 +62,7 @@ extension Model {
     get { stack[QuestionScreen.self]?.question }
     set {
       stack[QuestionScreen.self] = nil
-      stack[QuestionScreen.self] = newValue.map { QuestionScreen($0) }
+      stack[QuestionScreen.self] = newValue.map { QuestionScreen(question: $0) }
     }
   }
 

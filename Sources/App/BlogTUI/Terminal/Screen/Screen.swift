@@ -46,12 +46,6 @@ package struct Cell: Hashable, Sendable {
       && other.attributes.isDisjoint(with: Self.visible)
   }
 
-  /// Makes the cell in which the cluster begins.
-  init(cluster: Cluster, style: Style) {
-    self.cluster = cluster
-    self.style = style
-  }
-
   /// Makes the right half of a wide cluster.
   static func continuation(style: Style) -> Cell { Cell(cluster: .continuation, style: style) }
 
