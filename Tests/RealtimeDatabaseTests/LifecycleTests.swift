@@ -191,6 +191,24 @@ struct LifecycleTests {
     }
   }
 
+  @Test("The server's clock may show any time", arguments: [Int64.max, .min])
+  func serverClock(_ time: Int64) async throws {
+    let server = try await ScriptedServer(timestamp: time)
+    let clock = NIOLockedValueBox<Int64>(1_700_000_000_000)
+    var options = DatabaseOptions()
+    options.clock = {
+      clock.withLockedValue { clock in
+        clock += 1
+        return clock
+      }
+    }
+    let ref = try server.open(options).reference(withPath: "a")
+    try await ref.setValue(ServerValue.timestamp())
+    #expect(ref.childByAutoId().key?.utf8.count == 20)
+    #expect(abs(Double(ref.database.serverTime)) > 1e18)
+    try await server.stop()
+  }
+
   @Test("Invalid data is reported to the completion as an error with the path")
   func illegalData() async throws {
     let station = try await Station()

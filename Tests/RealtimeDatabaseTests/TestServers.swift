@@ -21,14 +21,17 @@ final class ScriptedServer: Sendable {
   private let directory: TemporaryDirectory
   private let listener: ServerListener
 
-  /// Starts a server; without a script, it accepts every request.
-  init(_ script: @escaping Script = { id, _ in [accepted(id)] }) async throws {
+  /// Starts a server with a clock; without a script, it accepts every request.
+  init(
+    timestamp: Int64 = 0,
+    _ script: @escaping Script = { id, _ in [accepted(id)] }
+  ) async throws {
     let directory = try TemporaryDirectory()
     let (requests, ends) = (requests, ends)
     self.directory = directory
     url = "unix:\(directory.file("s"))?ns=script"
     let handlers = ServerHandlers { connection in
-      let hello = ServerHello(timestamp: 0, host: "localhost", session: "s")
+      let hello = ServerHello(timestamp: timestamp, host: "localhost", session: "s")
       connection.send(EncodedMessage(ServerMessage.hello(hello).encoded()))
       return ServerHandlers.Callbacks { bytes in
         guard case .request(let id, let request)? = try? ClientMessage(decoding: bytes)

@@ -249,9 +249,7 @@ public final class Database: Sendable {
   // MARK: State
 
   /// The server's current time, as estimated locally, in milliseconds since 1970.
-  public var serverTime: Int64 {
-    repo.wall + repo.shared.withLockedValue(\.serverTimeOffset)
-  }
+  public var serverTime: Int64 { repo.serverTime }
 
   /// Calls a block on ``callbackQueue`` with the connection status, at once and on each change until
   /// the database closes.

@@ -17,11 +17,9 @@ extension Repo {
   }
 
   nonisolated func nextPushID() -> String {
-    let now = wall
+    let now = serverTime
     let digits = options.keyDigits ?? { UInt8.random(in: 0..<64) }
-    return shared.withLockedValue { shared in
-      shared.pushIDs.next(time: now + shared.serverTimeOffset, random: digits)
-    }
+    return shared.withLockedValue { $0.pushIDs.next(time: now, random: digits) }
   }
 
   nonisolated var target: ConnectionTarget { shared.withLockedValue(\.target) }

@@ -287,6 +287,9 @@ package final actor Repo {
   /// The time by this database's clock, in milliseconds since 1970.
   nonisolated var wall: Int64 { options.clock?() ?? Self.wallClock() }
 
+  /// The server's time, as estimated locally; the server may have named any.
+  nonisolated var serverTime: Int64 { wall &+ shared.withLockedValue(\.serverTimeOffset) }
+
   /// The seconds since a time of the monotonic clock.
   private static func seconds(since time: Int64) -> Double {
     let now = Int64(clamping: NIODeadline.now().uptimeNanoseconds / 1_000_000)
