@@ -1,3 +1,5 @@
+import Foundation
+import RealtimeCore
 import Testing
 
 @testable import RealtimeAuth
@@ -75,6 +77,22 @@ struct AuthCoreTests {
   func margin(_ seconds: Int64, _ pause: Int64) {
     var driver = Driver(ann(seconds: seconds))
     driver.feed(.staysFresh(true), gives: ["schedule \(pause)"])
+  }
+
+  @Test(
+    "A token's claims may name any time",
+    arguments: [
+      (#"{"iat":0,"exp":9223372036854775807}"#, 1_000_000_000_000),
+      (#"{"iat":-9223372036854775808,"exp":9223372036854775807}"#, 3_600_000),
+      (#"{"iat":5,"exp":-1}"#, 3_600_000), (#"{"iat":5,"exp":65}"#, 60_000),
+    ]
+  )
+  func claims(_ claims: String, lifetime: Int64) throws {
+    let token = "e30.\(Data(claims.utf8).base64EncodedString()).s"
+    let answer = JSONValue.object(("idToken", .string(token)), ("refreshToken", .string("r")))
+    let tokens = try #require(Account.Tokens(account: answer, now: 1_000))
+    #expect(tokens.lifetime == lifetime)
+    #expect(tokens.expires == 1_000 + lifetime)
   }
 
   @Test("A token that nobody needs is not refreshed")

@@ -66,7 +66,7 @@ extension Account.Tokens {
   private init(idToken: String, refreshToken: String, seconds: JSONValue?, now: Int64) {
     let told = seconds.flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } }
     let claimed = (try? IDTokenClaims(idToken))?.lifetime
-    let lifetime = told.map { max(1, min($0, 1_000_000_000)) * 1_000 } ?? claimed ?? 3_600_000
+    let lifetime = max(1, min(told ?? claimed ?? 3_600, 1_000_000_000)) * 1_000
     self.init(
       idToken: idToken,
       refreshToken: refreshToken,
@@ -108,11 +108,12 @@ struct IDTokenClaims: Sendable {
   /// How the user signed in, such as "password".
   var provider: String? { json["firebase"]?["sign_in_provider"]?.string }
 
-  /// The token's lifetime from the time of issue, in milliseconds, or nil if it is unknown.
+  /// The token's lifetime from the time of issue, in seconds, or nil if it is unknown.
   var lifetime: Int64? {
-    guard let issued = json["iat"]?.integer, let expires = json["exp"]?.integer, expires > issued
+    guard let issued = json["iat"]?.integer, let expires = json["exp"]?.integer, issued >= 0,
+      expires > issued
     else { return nil }
-    return (expires - issued) * 1_000
+    return expires - issued
   }
 
   /// The time in a claim, or nil if the claim is missing.
