@@ -36,6 +36,17 @@ struct CodableTests {
     #expect(try Database.Decoder().decode(Post.self, from: data).created == nil)
   }
 
+  @Test("A time that is too large for a date of any year is written as it was read")
+  func hugeTime() throws {
+    let data: [String: Any] = ["title": "T", "stars": ["ann": true], "ratio": 1, "created": 1e300]
+    let post = try Database.Decoder().decode(Post.self, from: data)
+    let written = try Database.Encoder().encode(post) as? [String: Any]
+    let created = try #require(written?["created"] as? Double)
+    #expect(abs(created / 1e300 - 1) < 1e-9)
+    let endless = ServerTimestamp(wrappedValue: Date(timeIntervalSince1970: .infinity))
+    #expect(throws: EncodingError.self) { try Database.Encoder().encode([endless]) }
+  }
+
   @Test("The completion variant writes too")
   func completion() async throws {
     let station = try await Station()

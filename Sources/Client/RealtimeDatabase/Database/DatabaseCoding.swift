@@ -227,7 +227,7 @@ public struct ServerTimestamp: Codable, Hashable, Sendable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     guard let date = wrappedValue else { return try container.encode([".sv": "timestamp"]) }
-    try container.encode(Int64((date.timeIntervalSince1970 * 1_000).rounded()))
+    try container.encode((date.timeIntervalSince1970 * 1_000).rounded())
   }
 }
 
