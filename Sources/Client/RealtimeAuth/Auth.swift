@@ -401,8 +401,14 @@ extension Auth {
     isForTokens: Bool
   ) -> Int {
     let callback = Callback(listener)
+    // The first call may find a user whose sign-in or sign-out is yet to be reported.
+    let told = NIOLockedValueBox<String??>(nil)
     let block: @Sendable (User?) -> Void = { [weak self] user in
-      if let self { callback.call(self, user) }
+      let isNew = told.withLockedValue { last in
+        defer { last = .some(user?.uid) }
+        return last != .some(user?.uid)
+      }
+      if let self, isNew || isForTokens { callback.call(self, user) }
     }
     let number = state.withLockedValue { state in
       state.lastNumber += 1
