@@ -39,7 +39,11 @@ public final class MutableData {
     }
     set {
       do throws(DatabaseError) {
-        let node = try NodeConversion.node(newValue)
+        let isPriority = path.isPriority
+        let node =
+          try isPriority ? NodeConversion.priority(newValue) : NodeConversion.node(newValue)
+        let place = isPriority ? Path(path.keys.dropLast()) : path
+        if let problem = Validation.problem(withPath: place) { throw .invalid(problem) }
         if root.hasMerged, node.childCount > 0, let keys = self.node.json(.value).equalKeys {
           let way = "use childData(byAppendingPath:) or children instead of value"
           throw .invalid("\(Validation.problem(withEqualKeys: keys)); \(way)")

@@ -192,13 +192,12 @@ extension Repo {
         switch block(MutableData(node)).verdict {
         case .abort: return .abort
         case .commit(let node, let found):
-          let invalid = Validation.problem(withWritten: node, at: reference.path).map {
-            DatabaseError(.invalidData, at: reference.path, reason: $0)
-          }
-          guard let error = found ?? invalid else {
+          let invalid = Validation.problem(withWritten: node, at: reference.path)
+          guard let reason = found?.reason ?? invalid else {
             written.withLockedValue { $0 = node }
             return .commit(node)
           }
+          let error = DatabaseError(.invalidData, at: reference.path, reason: reason)
           problem.withLockedValue { $0 = error }
           return .abort
         }
