@@ -107,6 +107,16 @@ struct CallerTests {
       _ = try Database(url: "http://localhost:9000?ns=a").reference().queryLimited(toFirst: 0)
     }
     #expect(Self.text(limit).contains("a limit must be 1 to "))
+    for host in ["http://localhost", "127.0.0.1:9000", "[::1]", ""] {
+      let emulator = await #expect(
+        processExitsWith: .failure,
+        observing: [\.standardErrorContent]
+      ) { [host = host as String] in
+        try Database(url: "http://localhost:9000?ns=a").useEmulator(withHost: host, port: 9_000)
+      }
+      #expect(Self.text(emulator).contains("\"\(host)\" is not a host"))
+    }
+    try Database(url: "http://localhost:9000?ns=a").useEmulator(withHost: "::1", port: 9_000)
   }
 
   private static func text(_ result: ExitTest.Result?) -> String {

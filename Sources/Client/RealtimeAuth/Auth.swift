@@ -125,10 +125,10 @@ public final class Auth: Sendable {
   /// Sends all requests to an emulator from now on, without encryption.
   ///
   /// - Parameters:
-  ///   - host: The emulator's host.
+  ///   - host: The emulator's host, without a scheme, a port and brackets.
   ///   - port: The emulator's port, from 1 through 65535.
   public func useEmulator(withHost host: String, port: Int) {
-    CallerContract.require((1...65_535).contains(port), "\(port) is not a port")
+    CallerContract.requireServer(at: host, port: port)
     state.withLockedValue { $0.service = .server(ConnectionTarget(host: host, port: port)) }
   }
 

@@ -151,9 +151,10 @@ public final class Database: Sendable {
 
   /// Uses the server at another host and port, unencrypted; the database keeps its name.
   ///
-  /// Calling it after the database has been used is a programmer error and traps.
+  /// Calling it after the database has been used, or with a host that has a scheme, a port or
+  /// brackets, is a programmer error and traps.
   public func useEmulator(withHost host: String, port: Int) {
-    CallerContract.require((1...65_535).contains(port), "\(port) is not a port")
+    CallerContract.requireServer(at: host, port: port)
     CallerContract.require(
       repo.retarget(host: host, port: port),
       "choose the server before using the database"

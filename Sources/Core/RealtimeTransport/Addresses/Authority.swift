@@ -14,7 +14,10 @@ struct Authority: Equatable {
       guard let end = lowercased.firstIndex(of: "]") else { return nil }
       name = lowercased[lowercased.index(after: lowercased.startIndex)..<end]
       rest = lowercased[lowercased.index(after: end)...]
-      guard name.contains(":"), name.utf8.allSatisfy(Self.isAddressByte) else { return nil }
+      // One colon would be that of a port.
+      guard name.utf8.count(where: { $0 == UInt8(ascii: ":") }) > 1,
+        name.utf8.allSatisfy(Self.isAddressByte)
+      else { return nil }
     } else {
       let colon = lowercased.firstIndex(of: ":") ?? lowercased.endIndex
       name = lowercased[..<colon]

@@ -30,6 +30,9 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
     self.namespace = namespace
   }
 
+  /// Whether a text can be the host of a TCP target: it has no scheme, no port and no brackets.
+  package static func isHost(_ text: String) -> Bool { Authority(host: text) != nil }
+
   /// Makes a Unix socket target with "localhost" as its Host header.
   package init(unixSocket path: String, namespace: String? = nil) {
     endpoint = .unix(path: path)
