@@ -579,6 +579,30 @@ struct RepoCoreOfflineTests {
     #expect(driver.store.model.data.isEmpty)
   }
 
+  @Test(
+    "Data kept synced below an observed location is not pruned by the next process",
+    arguments: ["keep observe", "observe keep", "keep observe stop", "observe keep stop"]
+  )
+  func keptBelowObserved(_ steps: String) throws {
+    var driver = OfflineDriver()
+    driver.engine.connect()
+    var listener: ListenerID?
+    for step in steps.split(separator: " ") {
+      switch step {
+      case "keep": driver.engine.feed(.keepSynced(path: "list/c", query: .all, true))
+      case "observe":
+        listener = driver.engine.observe("list")
+        try driver.engine.push("list", #"{"a":1,"c":2}"#)
+      default: driver.engine.feed(.stopObserving(try #require(listener)))
+      }
+    }
+    driver.restart { $0.offlineBytes = 0 }
+    for size in 1...10 { driver.engine.feed(.storeSize(Int64(size))) }
+    driver.restart()
+    _ = driver.engine.observe("list/c")
+    #expect(driver.values == ["2 cached"])
+  }
+
   @Test("Queries over the limit are pruned, whatever their size")
   func tooMany() throws {
     var driver = OfflineDriver { $0.offlineQueries = 2 }

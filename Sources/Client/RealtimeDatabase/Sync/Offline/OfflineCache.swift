@@ -203,8 +203,13 @@ struct OfflineCache: Sendable {
   }
 
   /// Records for the next process whether a query is kept synced.
+  ///
+  /// Without an entry of its own, the query's data is in that of a location above.
   mutating func setKept(_ spec: QuerySpec, to isKept: Bool) {
-    guard let id = ids[spec.normalized], entries[id]?.isKept != isKept else { return }
+    let own = ids[spec.normalized]
+    guard let id = own ?? (isKept ? entryOfAllData(on: spec.path) : nil),
+      entries[id]?.isKept != isKept
+    else { return }
     entries[id]?.isKept = isKept
     pinned.remove(id)
     note(id)
@@ -318,7 +323,7 @@ struct OfflineCache: Sendable {
   /// The written data gets its own entry, unless an entry above it is stored or followed.
   mutating func acknowledge(_ parts: [Change], now: Int64) {
     for part in parts where !isKeptUpToDate(part.path) {
-      if !part.path.isPriority, !isWithinAllData(part.path) {
+      if !part.path.isPriority, entryOfAllData(on: part.path) == nil {
         _ = entry(of: QuerySpec(path: part.path, query: .all), now: now)
       }
       for id in entryPaths.overlapping(part.path) { apply(part, to: id) }
@@ -333,13 +338,11 @@ struct OfflineCache: Sendable {
     }
   }
 
-  /// Whether all data of a location, or of one above it, is stored or followed.
-  private func isWithinAllData(_ path: Path) -> Bool {
-    (0...path.count).contains { depth in
-      let above = QuerySpec(path: Path(path.keys.prefix(depth)), query: .all)
-      guard let id = ids[above] else { return false }
-      return followers[id] != nil || entries[id]?.isComplete == true
-    }
+  /// The entry of all data of a location, or of one above it, that is stored or followed.
+  private func entryOfAllData(on path: Path) -> Int64? {
+    (0...path.count).lazy.compactMap { depth in
+      ids[QuerySpec(path: Path(path.keys.prefix(depth)), query: .all)]
+    }.first { followers[$0] != nil || entries[$0]?.isComplete == true }
   }
 
   // MARK: Pruning
@@ -411,5 +414,6 @@ struct OfflineCache: Sendable {
     pinned.remove(id)
     extents[id] = nil
     changes.append(.forget(query: id))
+    if entry.isKept { setKept(QuerySpec(path: entry.path, query: entry.query), to: true) }
   }
 }
