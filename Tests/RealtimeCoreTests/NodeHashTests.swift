@@ -63,6 +63,7 @@ struct NodeHashTests {
     let node = try Node(text: text)
     #expect(node.hash == hash)
     #expect(try Node(text: node.exportText).hash == hash)
+    #expect((node.exactHash == hash) == (text != "9007199254740993"))
     if let number = Double(text) { #expect(Node.leaf(.double(number)).hash == hash) }
   }
 
@@ -92,6 +93,35 @@ struct NodeHashTests {
   @Test("are equal for a whole double and the integer")
   func wholeDouble() {
     #expect(Node.leaf(.double(4)).hash == Node.integer(4).hash)
+  }
+
+  @Test(
+    "are exact where the protocol's are ambiguous",
+    arguments: [
+      ("9007199254740992", "9007199254740993"),
+      ("9007199254740993", "9007199254740992.0"),
+      ("-9007199254740993", "-9007199254740992"),
+      ("9223372036854775807", "9223372036854775806"),
+      ("9223372036854775807", "9223372036854775808"),
+      (#"{"a":{"b":9007199254740992}}"#, #"{"a":{"b":9007199254740993}}"#),
+      (
+        #"{".value":1,".priority":9007199254740992}"#, #"{".value":1,".priority":9007199254740993}"#
+      ),
+      (
+        #"{".value":"b:string:c",".priority":"a"}"#, #"{".value":"c",".priority":"a:string:b"}"#
+      ),
+      (
+        #"{".value":":b:3tYODYzGXwaGnXNech4jb4T9las=",".priority":"a"}"#,
+        #"{"b":3,".priority":"a:string"}"#
+      ),
+      (#"{"a":12,"b":1}"#, #"{"a:faLmDyyRLmn84BABqn7M8fPeH54=:b":1}"#),
+    ]
+  )
+  func exactness(one: String, other: String) throws {
+    let one = try Node(text: one)
+    let other = try Node(text: other)
+    #expect(one.hash == other.hash)
+    #expect(one.exactHash != other.exactHash)
   }
 
   @Test("do not depend on the order in which children were set")

@@ -1,18 +1,30 @@
 extension Node {
   /// The protocol's "V1" hash: equal data has equal hashes on both ends, and no data an empty one.
   ///
+  /// Some data has the hash of other data: see ``exactHash``.
+  ///
   /// - Complexity: O(size)
-  package var hash: String {
+  package var hash: String { hash(exactly: false) }
+
+  /// A hash that no other data has: the protocol's, except where that one is ambiguous.
+  ///
+  /// The protocol rounds integers beyond 53 bits, and separates by colons what may contain colons:
+  /// keys, and the strings of priorities.
+  ///
+  /// - Complexity: O(size)
+  package var exactHash: String { hash(exactly: true) }
+
+  private func hash(exactly isExact: Bool) -> String {
     if isEmpty { return "" }
     var text: [UInt8] = []
-    appendHash(to: &text)
+    appendHash(to: &text, exactly: isExact)
     return String(decoding: text, as: UTF8.self)
   }
 
   /// Appends the hash to a text; the bytes to hash are first collected at the end of the text.
-  private func appendHash(to text: inout [UInt8]) {
+  private func appendHash(to text: inout [UInt8], exactly isExact: Bool) {
     let start = text.count
-    appendHashText(to: &text)
+    appendHashText(to: &text, exactly: isExact)
     let digest = text.withUnsafeBufferPointer {
       SHA1.words(of: UnsafeBufferPointer(rebasing: $0[start...]))
     }
@@ -20,38 +32,55 @@ extension Node {
     SHA1.appendBase64(digest, to: &text)
   }
 
-  private func appendHashText(to text: inout [UInt8]) {
+  private func appendHashText(to text: inout [UInt8], exactly isExact: Bool) {
     if let priority {
       text.append(contentsOf: "priority:".utf8)
-      priority.appendHashText(to: &text)
+      if isExact, case .string(let value) = priority, value.utf8.contains(UInt8(ascii: ":")) {
+        text.append(contentsOf: "\(value.utf8.count):".utf8)
+      }
+      priority.appendHashText(to: &text, exactly: isExact)
       text.append(UInt8(ascii: ":"))
     }
     switch self {
     case .empty: return
-    case .leaf(let value, _): value.appendHashText(to: &text)
+    case .leaf(let value, _): value.appendHashText(to: &text, exactly: isExact)
     case .children(let children):
       if children.prioritizedCount == 0 {
-        for (key, child) in children.map { Self.append(key, child: child, to: &text) }
+        for (key, child) in children.map {
+          Self.append(key, child: child, to: &text, exactly: isExact)
+        }
       } else {
         for (key, child) in IndexedNode(self, by: .priority).ascending {
-          Self.append(key, child: child, to: &text)
+          Self.append(key, child: child, to: &text, exactly: isExact)
         }
       }
     }
   }
 
-  private static func append(_ key: ChildKey, child: Node, to text: inout [UInt8]) {
-    text.append(UInt8(ascii: ":"))
-    key.withUTF8 { text.append(contentsOf: $0) }
-    text.append(UInt8(ascii: ":"))
-    child.appendHash(to: &text)
+  private static func append(
+    _ key: ChildKey,
+    child: Node,
+    to text: inout [UInt8],
+    exactly isExact: Bool
+  ) {
+    key.withUTF8 { key in
+      // No key contains a slash.
+      let isAmbiguous = isExact && key.contains(UInt8(ascii: ":"))
+      let separator = isAmbiguous ? UInt8(ascii: "/") : UInt8(ascii: ":")
+      text.append(separator)
+      text.append(contentsOf: key)
+      text.append(separator)
+    }
+    child.appendHash(to: &text, exactly: isExact)
   }
 }
 
 extension LeafValue {
-  fileprivate func appendHashText(to text: inout [UInt8]) {
+  fileprivate func appendHashText(to text: inout [UInt8], exactly isExact: Bool) {
     switch self {
     case .bool(let value): text.append(contentsOf: (value ? "boolean:true" : "boolean:false").utf8)
+    case .integer(let value) where isExact && Int64(exactly: Double(value)) != value:
+      text.append(contentsOf: "integer:\(value)".utf8)
     case .integer(let value): Self.appendNumber(Double(value), to: &text)
     case .double(let value): Self.appendNumber(value, to: &text)
     case .string(let value):

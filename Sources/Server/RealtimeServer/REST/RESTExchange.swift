@@ -223,7 +223,7 @@ final class RESTExchange: InternalPeer, Schedulable {
           isShort || !memory.isExhausted(isWaiting: false)
         }
       ) { [request] in
-        let tag = request.wantsTag ? node.hash : nil
+        let tag = request.wantsTag ? node.exactHash : nil
         if let tag, request.knows(tag) {
           return HTTPAnswer.empty(304, etag: EntityTag.text(ofHash: tag))
         }
@@ -295,7 +295,7 @@ final class RESTExchange: InternalPeer, Schedulable {
   private func answer(_ node: Node, status: Int = 200, taggedBy version: Node?) {
     compute(ofBytes: Self.bytes(of: node) + (version.map { Self.bytes(of: $0) } ?? 0)) {
       [request] in
-      request.answer(node, status: status, tag: version?.hash)
+      request.answer(node, status: status, tag: version?.exactHash)
     } then: { answer in
       self.finish(answer)
     }

@@ -276,7 +276,7 @@ struct WriteEstimate {
   }
 }
 
-/// The version of the data at a location: its hash, or a fixed word if there is no data.
+/// The version of the data at a location: its exact hash, or a fixed word if there is no data.
 enum EntityTag {
   /// The tag for no data.
   static let null = "null_etag"

@@ -50,12 +50,12 @@ extension TreeHub {
     // A stale transaction must run again, whatever the rules say about its write. For a peer that
     // may not read, the rules come first, so that it cannot probe data by comparing hashes.
     let mayCompare = write.hash != nil && mayRead(write.path, peer: origin.peer)
-    if mayCompare, let stale = staleness(of: write) {
+    if mayCompare, let stale = staleness(of: write, of: origin) {
       tellFreshData(at: write.path, to: origin.peer)
       throw stale
     }
     let step = try permitted(wanted, as: state, at: timestamp)
-    if !mayCompare, let stale = staleness(of: write) { throw stale }
+    if !mayCompare, let stale = staleness(of: write, of: origin) { throw stale }
     if let after = step.after {
       for change in wanted where change.path.isPriority && !change.node.isEmpty {
         guard let parent = change.path.parent, after[parent].isEmpty else { continue }
@@ -130,10 +130,12 @@ extension TreeHub {
   }
 
   /// Why the condition of a write does not hold; nil when it holds or there is none.
-  private func staleness(of write: WriteRequest) -> RequestError? {
-    guard let hash = write.hash, self.hash(of: durability.root[write.path]) != hash else {
-      return nil
-    }
+  ///
+  /// A client of the protocol sends the protocol's hash, an internal peer the exact one.
+  private func staleness(of write: WriteRequest, of origin: RequestOrigin) -> RequestError? {
+    guard let hash = write.hash else { return nil }
+    let node = durability.root[write.path]
+    guard (origin.isInternal ? node.exactHash : self.hash(of: node)) != hash else { return nil }
     return RequestError(.dataStale, reason: "the data at \(write.path) has changed")
   }
 
