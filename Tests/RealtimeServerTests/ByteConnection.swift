@@ -85,6 +85,9 @@ final class ByteConnection: Sendable {
     if isReading { channel.read() }
   }
 
+  /// Ends this side of the connection, unless the other end has closed it.
+  func endOutput() async { try? await channel.close(mode: .output) }
+
   /// Closes the connection, unless the other end has done so.
   func close() async { try? await channel.close() }
 

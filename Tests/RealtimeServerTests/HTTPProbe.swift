@@ -15,6 +15,9 @@ final class HTTPProbe: Sendable {
   /// Stops or resumes reading.
   func setReading(_ isReading: Bool) async throws { try await connection.setReading(isReading) }
 
+  /// Ends this side of the connection, unless the other end has closed it.
+  func endOutput() async { await connection.endOutput() }
+
   /// Closes the connection, unless the other end has done so.
   func close() async { await connection.close() }
 

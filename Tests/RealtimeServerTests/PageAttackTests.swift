@@ -3,6 +3,7 @@ import Logging
 import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeServer
+import RealtimeTransport
 import TestSupport
 import Testing
 import TransportTestSupport
@@ -31,9 +32,10 @@ struct PageAttackTests {
 
   private func start(
     _ pages: Pages,
+    socketPath: String? = nil,
     logger: Logger = Logger(label: "test")
   ) async throws -> DatabaseServer {
-    var options = DatabaseServer.Options(port: 0, rules: .open)
+    var options = DatabaseServer.Options(socketPath: socketPath, port: 0, rules: .open)
     options.pages = pages
     return try await DatabaseServer.start(options, logger: logger).endingWithTest()
   }
@@ -113,5 +115,30 @@ struct PageAttackTests {
     }
     #expect(statuses.count { $0.contains("503") } == 8, "\(statuses)")
     #expect(statuses.count { $0.contains("200") } == 2, "\(statuses)")
+  }
+
+  @Test("A local reader who has ended only its side gets its answer, one who has left is given up")
+  func endedLocally() async throws {
+    let (pages, directory) = (Pages(), try TemporaryDirectory())
+    let path = directory.file("s")
+    let server = try await start(pages, socketPath: path)
+    let http = try await HTTPProbe(server.address)
+    let slow = try await HTTPProbe(server.address)
+    slow.send(HTTPProbe.text("GET", "/page-slow"))
+    while pages.rendered.withLockedValue({ $0.isEmpty }) { await Task.yield() }
+    let waiting = try await HTTPProbe(.unix(path: path))
+    let leaving = try await HTTPProbe(.unix(path: path))
+    waiting.send(HTTPProbe.text("GET", "/page-waiting"))
+    leaving.send(HTTPProbe.text("GET", "/page-leaving"))
+    for _ in 0..<3 { _ = try await http.request("PUT", "/b.json", "1") }
+    await waiting.endOutput()
+    await leaving.close()
+    // The server learns of the ends before it answers these.
+    for _ in 0..<3 { _ = try await http.request("PUT", "/b.json", "1") }
+    pages.gate.signal()
+    #expect(try await slow.answer().status == 200)
+    #expect(try await waiting.answer().status == 200)
+    #expect(pages.rendered.withLockedValue { $0 } == ["page-slow", "page-waiting"])
+    await server.stop()
   }
 }

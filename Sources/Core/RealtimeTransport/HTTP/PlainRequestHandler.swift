@@ -175,8 +175,9 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
 
   private func inputEnded() {
     waiting.isEnded = true
-    // It looks like this too if the client has gone, so what only reads may be given up.
-    reader.leave()
+    // Over TCP it looks like this too if the client has gone, so what only reads may be given up. The
+    // kernel tells of the two ends of a local one.
+    if !peer.isLocal { reader.leave() }
   }
 
   /// Processes waiting input until it reaches a request that must be answered first.
@@ -380,6 +381,9 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
 
   private func start(_ stream: HTTPStream, after answer: HTTPAnswer, to head: HTTPRequestHead) {
     guard isAnswering else { return stream.ended() }
+    // The end may wait behind other input.
+    waiting.parts.removeAll()
+    input.drop()
     guard !waiting.isEnded else {
       stream.ended()
       return close()
@@ -394,9 +398,6 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
     phase = .streaming(stream, isChunked: isChunked)
     request.body = []
     releaseMemory()
-    waiting.parts.removeAll()
-    input.drop()
-    if waiting.isEnded { close() }
   }
 
   func sendPart(_ bytes: [UInt8]) {
