@@ -56,6 +56,11 @@ struct PageAttackTests {
     _ = try await http.request("PUT", "/a.json", "2")
     #expect(try await http.request("GET", "/page").body != first.body)
     #expect(pages.rendered.withLockedValue { $0.count } == 2)
+    // Pages at addresses that look alike are different ones.
+    for address in ["/page?a=1&b=2", "/page?a=1%26b=2", "/page?a=1&b=2"] {
+      _ = try await http.request("GET", address)
+    }
+    #expect(pages.rendered.withLockedValue { $0.count } == 4)
   }
 
   @Test("Pages of readers who have left are not rendered")

@@ -121,7 +121,7 @@ final class PageExchange: InternalPeer, Schedulable {
   }
 
   private func render(_ make: @escaping @Sendable () -> Page) {
-    let address = request.path + request.parameters.map { "&\($0.name)=\($0.value)" }.joined()
+    let address = request.target
     if let kept = versions.page(at: address, of: data) { return answer(with: kept) }
     let limit = core.options.limits.responseBytes
     core.context.workers.perform(

@@ -107,7 +107,7 @@ final class PageVersions {
   ///   - now: The time in milliseconds since 1970.
   /// - Returns: The date, or nil while there is none.
   func date(of tag: String, for request: HTTPRequest, at now: Int64) -> String? {
-    let address = request.path + request.parameters.map { "&\($0.name)=\($0.value)" }.joined()
+    let address = request.target
     guard address.utf8.count <= Self.longestAddress else { return nil }
     guard let version = known[address], version.tag == tag, version.since <= now else {
       if known.count >= Self.limit { known = [:] }
