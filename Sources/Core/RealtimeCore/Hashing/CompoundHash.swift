@@ -72,7 +72,7 @@ package struct CompoundHash: Sendable, Equatable {
 private struct RangeCollector {
   private let compound: CompoundHash
   private var index = 0
-  private var text = RangeText()
+  private var text = RangeText(isExact: true)
   private var leaves: [(path: Path, leaf: Node)] = []
   /// The last leaf before the range.
   private var previous: (path: Path, leaf: Node)?
@@ -190,6 +190,8 @@ package struct RangeMerge: Sendable, Equatable {
 
 /// The text from which the hash of one range is computed, built leaf by leaf in path order.
 private struct RangeText {
+  /// Whether integers that a double rounds have hashes of their own, which no other end computes.
+  private let isExact: Bool
   private var bytes: [UInt8] = []
   /// The keys whose parentheses are open.
   private var open: [ChildKey] = []
@@ -197,6 +199,8 @@ private struct RangeText {
   private(set) var length = 0
   /// The path of the last leaf.
   var lastPath: Path { Path(open) }
+
+  init(isExact: Bool = false) { self.isExact = isExact }
 
   var isEmpty: Bool { bytes.isEmpty }
 
@@ -273,6 +277,7 @@ private struct RangeText {
   private mutating func append(_ value: LeafValue) {
     switch value {
     case .bool(let value): append(value ? "boolean:true" : "boolean:false")
+    case .integer(let value) where isExact && !value.isExactAsDouble: append("integer:\(value)")
     case .integer(let value): appendNumber(Double(value))
     case .double(let value): appendNumber(value)
     case .string(let value):

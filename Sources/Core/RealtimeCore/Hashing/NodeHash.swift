@@ -79,7 +79,7 @@ extension LeafValue {
   fileprivate func appendHashText(to text: inout [UInt8], exactly isExact: Bool) {
     switch self {
     case .bool(let value): text.append(contentsOf: (value ? "boolean:true" : "boolean:false").utf8)
-    case .integer(let value) where isExact && Int64(exactly: Double(value)) != value:
+    case .integer(let value) where isExact && !value.isExactAsDouble:
       text.append(contentsOf: "integer:\(value)".utf8)
     case .integer(let value): Self.appendNumber(Double(value), to: &text)
     case .double(let value): Self.appendNumber(value, to: &text)
@@ -100,6 +100,11 @@ extension LeafValue {
       text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
     }
   }
+}
+
+extension Int64 {
+  /// Whether a double is the same number.
+  var isExactAsDouble: Bool { Int64(exactly: Double(self)) == self }
 }
 
 /// The SHA-1 digest of FIPS 180-4, on which the protocol's hashes are based; not used for security.

@@ -92,9 +92,11 @@ package struct Composition: Sendable, Equatable {
     HubMessage(.response(id: request, response))
   }
 
-  /// Whether the data differs from what a listener already has.
+  /// Whether the data may differ from what a listener already has.
+  ///
+  /// If the listener's hash is also that of other data, nobody knows, and it is sent all of the data.
   static func isNews(_ node: Node, for listen: ListenRequest) -> Bool {
-    node.isEmpty ? !listen.hash.isEmpty : listen.hash.isEmpty || node.hash != listen.hash
+    node.isEmpty ? !listen.hash.isEmpty : listen.hash.isEmpty || node.exactHash != listen.hash
   }
 
   /// The push for a listener that has other data: only the ranges that differ, if it supports that.
