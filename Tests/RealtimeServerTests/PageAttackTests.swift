@@ -144,6 +144,5 @@ struct PageAttackTests {
     #expect(try await slow.answer().status == 200)
     #expect(try await waiting.answer().status == 200)
     #expect(pages.rendered.withLockedValue { $0 } == ["page-slow", "page-waiting"])
-    await server.stop()
   }
 }
