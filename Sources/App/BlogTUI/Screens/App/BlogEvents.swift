@@ -72,7 +72,7 @@ extension Model {
     case .silence(let silence): session.connection.silence = silence
     case .found(let progress): session.take(progress)
     case .pendingWrites(let count):
-      session.writing.pendingWrites = max(0, count)
+      session.writing.note(pendingWrites: count, of: session.feed.extent.pending)
       // The question was about pending writes; once they are acknowledged, there is nothing to ask.
       if question == .quit, !hasOpenEnds { return give(.quit) }
     case .succeeded(let action):

@@ -45,10 +45,12 @@ package struct Writing: Sendable {
   var keepProblem: String?
   /// The delivery state, by the key of the post or comment.
   private(set) var deliveries: [String: Delivery] = [:]
+  /// What has been stored: a list goes on calling it pending, as it was when it arrived.
+  private(set) var stored: Set<String> = []
   /// The stars that were given or removed here and that the database has not acknowledged.
   private(set) var starIntents: [PostID: Bool] = [:]
   /// The number of writes that are not acknowledged.
-  package internal(set) var pendingWrites = 0
+  package private(set) var pendingWrites = 0
   /// The changes that can be undone, and those of which that is to be said, oldest first.
   package private(set) var undoable: [Change] = []
   private(set) var deletions: [Deletion] = []
@@ -133,6 +135,13 @@ package struct Writing: Sendable {
       starIntents[id] = nil
     }
     deliveries[id] = succeeded ? .acknowledged(at: now) : .refused
+    if succeeded { stored.insert(id) }
+  }
+
+  /// Notes how many writes are not acknowledged; without any, those of the last run are stored, too.
+  mutating func note(pendingWrites count: Int, of shown: Set<PostID>) {
+    pendingWrites = max(0, count)
+    if pendingWrites == 0 { stored.formUnion(shown) }
   }
 
   /// Updates the changes in progress for a new state of the connection.
@@ -447,7 +456,9 @@ extension Session {
   /// The delivery state of the user's last change to a post or comment.
   func delivery(of id: String) -> Delivery? {
     if let delivery = writing.deliveries[id] { return delivery.isOver(now: now) ? nil : delivery }
-    guard writing.pendingWrites > 0, feed.extent.pending.contains(id) else { return nil }
+    guard writing.pendingWrites > 0, feed.extent.pending.contains(id),
+      !writing.stored.contains(id)
+    else { return nil }
     return connection.state == .online ? .sent : .local
   }
 }
