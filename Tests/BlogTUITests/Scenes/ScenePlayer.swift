@@ -257,6 +257,8 @@ struct ScenePlayer {
     case "succeeds": return .succeeded(try words.take("a text"))
     case "fails": return .failed(try words.take("a text"))
     case "edited": return .editedText(try words.take("a text"))
+    case "edited-post":
+      return .edited(Draft(title: try words.take("a title"), body: try words.take("a text")))
     case "configured":
       var configuration = Configuration()
       configuration.keys = words.map { word in

@@ -68,8 +68,8 @@ package struct Composer: Equatable, Sendable {
 
   /// Updates the draft from the external editor.
   mutating func take(_ draft: Draft) {
-    title.setText(draft.title)
-    body.setText(draft.body)
+    title.replaceText(with: draft.title)
+    body.replaceText(with: draft.body)
     problem = nil
   }
 

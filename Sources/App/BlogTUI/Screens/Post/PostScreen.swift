@@ -238,7 +238,7 @@ extension Model {
   /// Replaces the comment by the text from the external editor.
   mutating func takeEdited(_ text: String) {
     guard openPost?.line.isWriting == true else { return }
-    openPost?.line.field.setText(text)
+    openPost?.line.field.replaceText(with: text)
     relayout()
   }
 

@@ -61,6 +61,15 @@ package struct TextArea: Hashable, Sendable {
     reveal()
   }
 
+  /// Replaces the text by one from elsewhere, as a step that can be undone.
+  mutating func replaceText(with text: String) {
+    let before = Snapshot(lines: lines, cursor: cursor, count: count, utf16Count: utf16Count)
+    var steps = history
+    steps.record(before, as: .whole)
+    setText(text)
+    history = steps
+  }
+
   /// Sets the size of the editor; the cursor stays in view.
   package mutating func resize(to size: Size) {
     let new = Size(width: max(1, size.width), height: max(1, size.height))

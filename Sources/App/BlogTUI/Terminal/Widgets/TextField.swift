@@ -40,6 +40,14 @@ package struct TextField: Hashable, Sendable {
     reveal()
   }
 
+  /// Replaces the text by one from elsewhere, as a step that can be undone.
+  mutating func replaceText(with text: String) {
+    var steps = history
+    steps.record(Snapshot(characters: characters, cursor: cursor), as: .whole)
+    setText(text)
+    history = steps
+  }
+
   /// Sets the number of cells of the field; the cursor stays in view.
   package mutating func resize(to size: Size) {
     width = max(1, size.width)
