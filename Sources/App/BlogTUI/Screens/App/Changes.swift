@@ -8,8 +8,8 @@ package enum Change: Hashable, Sendable {
   case marked(from: ReadState, to: ReadState, message: String)
   /// The notices behind this key were cleared and marked as read.
   case notices(after: String, from: ReadState?, to: ReadState?)
-  /// The draft in the form was thrown away.
-  case discarded(Draft)
+  /// A draft was thrown away.
+  case discarded(Unsent.Item)
   /// Something is about to be deleted.
   case deletion(BlogAction)
   /// Something that cannot be undone, as the message says.
@@ -194,7 +194,8 @@ extension Model {
       return restore(old, from: new) + [.mark(.clearNotices(upTo: key))]
     case .discarded(let draft):
       session.writing.unsent.keep(draft)
-      session.message = .note("The draft is back; c opens it")
+      let key = if case .post = draft { "c opens" } else { "C lists" }
+      session.message = .note("The draft is back; " + key + " it")
       return []
     case .deletion(let action):
       session.refilter()

@@ -9,8 +9,6 @@ struct DraftsScreen: RowScreen {
   /// The rows, identified by the indices of the items.
   var list = ListView<Int>()
   fileprivate(set) var items: [Item] = []
-  /// The drafts that were discarded on this screen and can be restored, latest last.
-  fileprivate var removed: [Item] = []
 
   init(_ session: Session) {
     update(session)
@@ -75,16 +73,21 @@ extension Model {
   fileprivate mutating func removeDraft() {
     guard let item = selectedDraft else { return }
     session.writing.unsent.remove(item)
-    draftsScreen?.removed.append(item)
+    session.writing.add(.discarded(item))
     stack[DraftsScreen.self]?.update(session)
-    session.message = .note("Draft discarded; u restores it")
+    session.message = .note("The draft is discarded; u brings it back")
   }
 
-  fileprivate mutating func restoreDraft() {
-    guard let item = draftsScreen?.removed.popLast() else { return }
-    session.writing.unsent.keep(item)
+  fileprivate mutating func restoreDraft() -> [Effect] {
+    let effects = undo()
     stack[DraftsScreen.self]?.update(session)
     session.message = .note("The draft is back")
+    return effects
+  }
+
+  /// Why `u` has no draft to bring back; other changes are not undone where they cannot be seen.
+  fileprivate var reasonAgainstRestoring: DisabledReason? {
+    if case .discarded? = session.writing.undoable.last { nil } else { .note("Nothing to undo") }
   }
 }
 
@@ -117,7 +120,7 @@ enum DraftsActions {
     BoundAction("undo", keys: ["u"], in: [.drafts], help: "bring the last one back") {
       $0.restoreDraft()
     }
-    .unless { $0.draftsScreen?.removed.isEmpty == false ? nil : .note("Nothing to undo") },
+    .unless { $0.reasonAgainstRestoring },
     BoundAction(.back, keys: ["q", "Esc", "h", "Left", "C", "^C"], in: [.drafts], help: "back") {
       $0.draftsScreen = nil
     }

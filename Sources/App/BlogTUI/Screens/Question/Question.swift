@@ -86,7 +86,7 @@ extension Model {
     case .cancel: return []
     case .quit: return [.quit]
     case .discard:
-      if let draft = composer?.draft { session.writing.add(.discarded(draft)) }
+      if let draft = composer?.draft { session.writing.add(.discarded(.post(draft))) }
       composer = nil
       session.message = .note("The draft is discarded; u brings it back")
     case .keep:
