@@ -22,8 +22,12 @@ package struct PlainBlog: Sendable {
 
   private var me: Author
   private var posts: [Post]?
+  /// The posts in the order in which their numbers were printed last; nil before that.
+  private var numbered: [PostID]?
   private var names = NameBook()
   private var open: PostID?
+  /// The open post as it was last known, since it may be older than all in the list.
+  private var openPost: Post?
   private var comments: [Comment]?
   /// Whether the open post has comments before those.
   private var hasEarlier = false
@@ -62,8 +66,9 @@ package struct PlainBlog: Sendable {
     case .feed(.recent, let new): return take(new)
     case .comments(let id, let new) where id == open: return take(new)
     case .post(let id, nil) where id == open:
-      open = nil
+      leave()
       return ["The open post was deleted."]
+    case .post(let id, let post?) where id == open: openPost = post
     case .connection(let state): return take(state)
     case .connectionProblem(let problem): return take(problem)
     case .silence(let silence?): return ["No answer from \(silence.address)."]
@@ -120,6 +125,8 @@ package struct PlainBlog: Sendable {
     var lines: [String] = []
     for post in new.reversed() {
       guard let old = before[post.id] else {
+        // An older one takes the place of one that was deleted.
+        if let last = posts.last, post.id.precedes(last.id) { continue }
         lines.append("New post by \(name(of: post)): \(post.title).")
         continue
       }
@@ -132,10 +139,11 @@ package struct PlainBlog: Sendable {
     }
     // The list is limited to a hundred posts, so the oldest leaves when a new one arrives; that is
     // not a deletion.
-    if new.count < posts.count {
-      lines += posts.filter { !now.contains($0.id) }.map { "Deleted post: \($0.title)." }
+    let gone = posts.filter { post in
+      let isPushedOut = new.count >= posts.count && new.last.map { post.id.precedes($0.id) } == true
+      return !now.contains(post.id) && !isPushedOut
     }
-    return lines
+    return lines + gone.map { "Deleted post: \($0.title)." }
   }
 
   private mutating func take(_ new: [Comment]) -> [String] {
@@ -151,7 +159,7 @@ package struct PlainBlog: Sendable {
     let now = Set(new.map(\.id))
     // Earlier ones come because they were asked for, and leave when there are more new ones.
     func isBefore(_ comment: Comment, _ first: Comment?) -> Bool {
-      first.map { comment.id.utf16.lexicographicallyPrecedes($0.id.utf16) } ?? false
+      first.map { comment.id.precedes($0.id) } ?? false
     }
     let gone = comments.filter { !now.contains($0.id) && !(hasEarlier && isBefore($0, new.first)) }
     let added = new.filter { before[$0.id] == nil }
@@ -281,16 +289,17 @@ package struct PlainBlog: Sendable {
     let rest = words.count > 1 ? words[1] : ""
     switch name {
     case "help", "?": return Answer(lines: Self.commands.map { "\($0.name): \($0.help)." })
-    case "list": return Answer(lines: list)
+    case "list": return Answer(lines: lines { _ in true })
     case "open": return with(rest) { plain, post in plain.show(post) }
     case "earlier":
       guard let open, hasEarlier else { return Answer(lines: ["All comments are here."]) }
       awaitsEarlier = true
       return Answer(effects: [.request(.showEarlierComments(open))])
     case "back":
-      defer { open = nil }
-      awaitsEarlier = false
-      return Answer(effects: open.map { [.request(.close($0))] } ?? [])
+      guard let open else { return Answer(lines: ["No post is open."]) }
+      defer { leave() }
+      let title = openPost.map { ": \($0.title)" } ?? ""
+      return Answer(lines: ["Closed the post\(title)."], effects: [.request(.close(open))])
     case "post":
       mode = .title(editing: nil)
       return Answer(lines: ["Title?"])
@@ -347,11 +356,10 @@ package struct PlainBlog: Sendable {
     return seen.isEmpty ? [] : [.mark(.stars(Dictionary(seen.map { ($0.post, $0.stars) }) { $1 }))]
   }
 
-  private var list: [String] { lines { _ in true } }
-
-  /// The posts that pass, with the numbers that they have in the whole list.
-  private func lines(where passes: (Post) -> Bool) -> [String] {
+  /// The posts that pass, with the numbers that they have in the whole list from now on.
+  private mutating func lines(where passes: (Post) -> Bool) -> [String] {
     guard let posts else { return ["The posts have not arrived yet."] }
+    numbered = posts.map(\.id)
     return posts.enumerated().filter { passes($0.element) }.map { index, post in
       let mine = post.stars.contains(me.uid) ? ", one is yours" : ""
       let stars = Self.count(post.starCount, "star") + mine
@@ -364,18 +372,33 @@ package struct PlainBlog: Sendable {
     _ number: String,
     _ body: (inout PlainBlog, Post) -> Answer
   ) -> Answer {
-    if number.isEmpty, let post = posts?.first(where: { $0.id == open }) {
+    if number.isEmpty {
+      guard let open, let post = posts?.first(where: { $0.id == open }) ?? openPost else {
+        return Answer(lines: ["Open a post first, or say its number."])
+      }
       return body(&self, post)
     }
-    guard let index = Int(number), let posts, posts.indices.contains(index - 1) else {
+    let numbers = numbered ?? posts?.map(\.id) ?? []
+    guard let index = Int(number), numbers.indices.contains(index - 1) else {
       return Answer(lines: ["There is no post with that number. Type list."])
     }
-    return body(&self, posts[index - 1])
+    // What a number has been printed for is what it means, whatever has come and gone since.
+    guard let post = posts?.first(where: { $0.id == numbers[index - 1] }) else {
+      return Answer(lines: ["Post \(index) is no longer in the list. Type list."])
+    }
+    return body(&self, post)
+  }
+
+  private mutating func leave() {
+    open = nil
+    openPost = nil
+    awaitsEarlier = false
   }
 
   private mutating func show(_ post: Post) -> Answer {
     let closing: [Effect] = open.map { [.request(.close($0))] } ?? []
     open = post.id
+    openPost = post
     comments = nil
     hasEarlier = false
     awaitsEarlier = false
@@ -402,10 +425,11 @@ package struct PlainBlog: Sendable {
     }
   }
 
-  private func search(_ text: String) -> Answer {
+  private mutating func search(_ text: String) -> Answer {
     if let problem = SearchPattern.problem(in: text) { return Answer(lines: [problem]) }
     guard let pattern = SearchPattern(text) else { return Answer(lines: ["Search for what?"]) }
-    let found = lines { pattern.matches($0, me: me.uid) }
+    let uid = me.uid
+    let found = lines { pattern.matches($0, me: uid) }
     return Answer(lines: found.isEmpty ? ["No post matches."] : found)
   }
 
@@ -446,5 +470,12 @@ package struct PlainBlog: Sendable {
       starIntents[id] = isStarred
     }
     return Answer(effects: [.write(action)])
+  }
+}
+
+extension String {
+  /// Whether what has this key was made before what has the other.
+  fileprivate func precedes(_ other: String) -> Bool {
+    utf16.lexicographicallyPrecedes(other.utf16)
   }
 }
