@@ -36,6 +36,13 @@ struct SettingsTests {
     model.send(.configured(configuration))
     #expect(model.theme == .light)
     #expect(model.message?.text.string == "config.toml:3: no such thing.")
+    // Once the file is mended, the screen no longer says what was wrong with it.
+    configuration.problems = []
+    model.send(.configured(configuration))
+    #expect(model.message == .note("The configuration has no mistakes any more"))
+    model.type("j")
+    model.send(.configured(configuration))
+    #expect(model.message == nil)
   }
 
   /// The words of the screen, regardless of line breaks.

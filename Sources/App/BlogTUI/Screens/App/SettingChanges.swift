@@ -1,11 +1,14 @@
 /// Settings that the user chooses at run time, and reloads of the configuration.
 extension Model {
   mutating func apply(_ new: Configuration) -> [Effect] {
+    let hadProblems = !session.configuration.problems.isEmpty
     let problems = session.display.adopt(new)
     if let first = problems.first {
       let more = problems.count > 1 ? " And \(problems.count - 1) more: see :messages." : ""
       for problem in problems.dropFirst().reversed() { session.log(.failure(problem.description)) }
       session.message = .failure(first.description + "." + more)
+    } else if hadProblems, session.configuration.problems.isEmpty {
+      session.message = .note("The configuration has no mistakes any more")
     }
     return settingsChanged()
   }
