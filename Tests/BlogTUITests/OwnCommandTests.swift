@@ -113,6 +113,22 @@ struct OwnCommandTests {
     #expect(model.help?.scroll.lines.map(\.string).prefix(2) == ["one", "␛[2Jtwo"])
   }
 
+  @Test("The page of a command waits until nothing is typed", arguments: ["c", "/", ":", "\rc"])
+  func outputWhileTyping(keys: String) {
+    var model = model("[commands.keep]\nrun = \"cat\"\nkey = \"X\"")
+    model.type("X")
+    for key in keys { model.type(key == "\r" ? .key(.enter) : .text(String(key))) }
+    model.type("a")
+    model.send(.commandEnded(CommandOutcome(name: "keep", output: "one\n")))
+    #expect(model.help == nil)
+    #expect(model.message?.text.string == "keep is done; its output comes after what you type")
+    model.type("b")
+    #expect(model.unsentDrafts.map(\.title) == (keys == "c" ? ["ab"] : []))
+    model.type(.escape)
+    if keys == "c" { model.type("y") }
+    #expect(model.help?.scroll.lines.first?.string == "one")
+  }
+
   @Test("A failure shows the status and the last line")
   func failure() {
     var model = model("[commands.keep]\nrun = \"cat\"\nkey = \"X\"")

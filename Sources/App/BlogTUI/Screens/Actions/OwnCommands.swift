@@ -134,9 +134,17 @@ extension Model {
     }
     session.message = .note("\(name) is done")
     guard !outcome.output.isBlank else { return }
+    session.commands.output = outcome
+    session.message =
+      context.isTyping ? .note("\(name) is done; its output comes after what you type") : nil
+  }
+
+  /// Shows what a command has written, unless the page would take the keys of a text.
+  mutating func showOutput() {
+    guard let outcome = session.commands.output, !context.isTyping else { return }
+    session.commands.output = nil
     let text = SafeText(untrusted: outcome.output, mode: .multiLine, limit: 200_000)
     let title = SafeText(untrusted: outcome.name, limit: 40)
-    session.message = nil
     show(Page(title: title, content: .text([Page.Paragraph(text: text)])))
   }
 

@@ -97,7 +97,9 @@ package enum EnvironmentAction: Hashable, Sendable {
 /// - Returns: What the program has to do, in order.
 package func update(_ model: inout Model, with event: Event) -> [Effect] {
   model.session.inspector.cause = nil
-  return handle(event, in: &model) + model.session.hearNotices() + model.watchComments()
+  let effects = handle(event, in: &model)
+  model.showOutput()
+  return effects + model.session.hearNotices() + model.watchComments()
     + model.session.searchRest() + model.followPeople()
 }
 

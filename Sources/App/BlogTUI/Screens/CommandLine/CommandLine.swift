@@ -333,6 +333,8 @@ struct CommandHistory: Sendable {
   /// The names of the commands that were run last, the latest first.
   private(set) var recent: [String] = []
   var running: String?
+  /// What a shell command has written, until its page can be shown.
+  var output: CommandOutcome?
 
   /// Makes the history with the commands that were typed in earlier runs.
   init(_ history: [String] = []) { self.history = history }
