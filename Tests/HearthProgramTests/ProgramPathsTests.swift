@@ -19,6 +19,15 @@ struct ProgramPathsTests {
     ).socket
   }
 
+  @Test("A tilde stands for HOME, as in a shell")
+  func tilde() {
+    let environment = ["HOME": "/elsewhere"]
+    #expect(ProgramPaths.full("~/a b", environment) == "/elsewhere/a b")
+    #expect(ProgramPaths.full("~", environment) == "/elsewhere")
+    #expect(ProgramPaths.full("/x/~", environment) == "/x/~")
+    #expect(ProgramPaths.full("~/a", ["HOME": "relative"]).hasPrefix("/"))
+  }
+
   @Test("Only the data directory of the system's user has the socket with the short name")
   func sockets() throws {
     let runtime = try TemporaryDirectory()

@@ -114,9 +114,15 @@ package struct ProgramPaths: Sendable {
     return "\(home)/\(fallback)/hearth"
   }
 
-  /// The full path of a file that the user has named.
-  static func full(_ path: String) -> String {
-    let expanded = (path as NSString).expandingTildeInPath
+  /// The full path of a file that the user has named; `~` stands for `HOME`, as in a shell.
+  static func full(
+    _ path: String,
+    _ environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> String {
+    var expanded = (path as NSString).expandingTildeInPath
+    if path == "~" || path.hasPrefix("~/"), let home = environment["HOME"], home.hasPrefix("/") {
+      expanded = home + path.dropFirst()
+    }
     return expanded.hasPrefix("/")
       ? expanded : FileManager.default.currentDirectoryPath + "/" + expanded
   }
