@@ -105,7 +105,11 @@ extension Model {
 
   /// Marks a notice as read, together with earlier ones on the same post.
   fileprivate mutating func markNoticeRead() -> [Effect] {
-    guard let entry = selectedNotice, session.isUnread(entry) else { return [] }
+    guard let entry = selectedNotice else { return [] }
+    guard session.isUnread(entry) else {
+      session.message = .note("The notice is read already")
+      return []
+    }
     let before = session.reading.marks.state
     defer { session.addMarks(since: before, "The notice is unread again") }
     return markRead([entry])
