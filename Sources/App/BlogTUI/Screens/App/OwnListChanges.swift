@@ -116,7 +116,7 @@ extension Model {
       .saveSearch(slot: slot, name: name, text: text),
       "The search is saved as \(name); S lists all",
       undo: .saveSearch(slot: slot, name: name, text: before?.text),
-      "The search is as it was"
+      before == nil ? "The search is no longer saved" : "The search is as it was"
     )
   }
 
