@@ -108,6 +108,8 @@ package struct Display: Sendable {
   package internal(set) var theme = Theme.dark
   /// The key table and the first keys of a pending sequence.
   package internal(set) var keys = KeyTable.standard
+  /// What `bind` has given keys to do, in that order.
+  fileprivate var bound: [KeyOverride] = []
 
   /// The symbols that are drawn.
   var glyphs: GlyphSet { configuration.settings.isOn(.ascii) ? .ascii : terminalGlyphs }
@@ -123,9 +125,23 @@ package struct Display: Sendable {
     var problems = next.problems
     keys = next.keyTable(problems: &problems)
     next.problems = problems
+    for wish in bound { _ = apply(wish) }
     let isNews = problems != configuration.problems
     configuration = next
     return isNews ? problems : []
+  }
+
+  /// Gives keys another meaning until the program ends; returns why it cannot be.
+  mutating func bind(_ wish: KeyOverride) -> ConfigurationProblem? {
+    let problem = apply(wish)
+    if problem == nil { bound.append(wish) }
+    return problem
+  }
+
+  private mutating func apply(_ wish: KeyOverride) -> ConfigurationProblem? {
+    var problems: [ConfigurationProblem] = []
+    keys = keys.applying([wish], source: "bind", problems: &problems)
+    return problems.first
   }
 
   /// Chooses the styles that the settings say.

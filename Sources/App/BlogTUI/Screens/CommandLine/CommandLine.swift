@@ -238,12 +238,11 @@ extension Model {
       return
     }
     let sequence = words.dropFirst().dropLast().joined(separator: " ")
-    var problems: [ConfigurationProblem] = []
     let wish = KeyOverride(context: context, keys: sequence, action: action, line: 1)
-    session.keys = session.keys.applying([wish], source: "bind", problems: &problems)
+    let problem = session.display.bind(wish)
     let isFree = action == KeyTable.noAction
     session.message =
-      problems.first.map { .failure("\($0.reason).") }
+      problem.map { .failure("\($0.reason).") }
       ?? .note("\(sequence) does \(isFree ? "nothing in \(context) now" : action).")
   }
 }
