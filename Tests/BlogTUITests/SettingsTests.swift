@@ -65,6 +65,23 @@ struct SettingsTests {
     #expect(model.chooser == nil)
   }
 
+  @Test("The settings show what a file says meanwhile, and going back leads to that")
+  func changedMeanwhile() {
+    var model = Fixture.loaded()
+    model.type(.key(.function(2)), "theme", .key(.right))
+    var configuration = Configuration()
+    configuration.settings.choose(.word("paper"), for: .theme, from: .file("c.toml", line: 1))
+    configuration.settings.choose(.flag(false), for: .mouse, from: .file("c.toml", line: 2))
+    model.send(.configured(configuration))
+    #expect(model.theme.name != "paper")
+    #expect(model.chooser?.items.first?.detail == model.theme.name)
+    model.type(.control("u"), "mouse")
+    #expect(model.chooser?.selection?.detail == "false")
+    model.type(.escape)
+    #expect(model.theme.name == "paper")
+    #expect(model.settings.origin(of: .theme) == .file("c.toml", line: 1))
+  }
+
   @Test("Every setting is explained in full below the list")
   func explained() {
     for size in [Size(width: 80, height: 24), Size(width: 120, height: 40)] {

@@ -10,6 +10,7 @@ extension Model {
     } else if hadProblems, session.configuration.problems.isEmpty {
       session.message = .note("The configuration has no mistakes any more")
     }
+    updateTrial(to: new.settings)
     return settingsChanged()
   }
 

@@ -69,6 +69,17 @@ extension Model {
     return effects
   }
 
+  /// Shows the values that the files have now; the trial goes back to those.
+  mutating func updateTrial(to settings: Settings) {
+    guard var trial = chooser?.trial else { return }
+    for setting in trial.changed where trial.before.origin(of: setting) != .session {
+      trial.before[choiceOf: setting] = settings[choiceOf: setting]
+    }
+    chooser?.trial = trial
+    let items = settingItems
+    chooser?.update(items: items)
+  }
+
   /// Keeps the values that were tried out; without any, lets the user type the value of a number.
   mutating func keepTrial() -> [Effect] {
     guard let trial = chooser?.trial, let setting = chooser?.selectedSetting else { return [] }
