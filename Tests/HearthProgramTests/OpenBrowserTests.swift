@@ -30,6 +30,10 @@ struct OpenBrowserTests {
       try await report("sh -c 'kill -9 $$' sh")
         == "sh was ended by signal 9; Alt-c copies the link."
     )
+    // There is no such signal.
+    #expect(
+      try await report("sh -c 'exit 255' sh") == "sh ended with status 255; Alt-c copies the link."
+    )
   }
 
   @Test("The next browser is tried when one cannot be started")

@@ -105,8 +105,10 @@ package enum OtherProgram {
     package let reason: String
   }
 
+  /// How a program ended, in words; statuses above those of signals are its own, such as 255 of ssh.
   static func ending(_ status: Int32) -> String {
-    status > 128 ? "was ended by signal \(status - 128)" : "ended with status \(status)"
+    let isSignal = 129...192 ~= status
+    return isSignal ? "was ended by signal \(status - 128)" : "ended with status \(status)"
   }
 
   /// Waits for the end of a process, and returns its exit status.
