@@ -183,7 +183,7 @@ extension Chooser: RowScreen {
   func context(in session: Session) -> Context { kind == .settings ? .settings : .chooser }
 
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
-    if field.handle(key) == .changed { filter() }
+    if session.type(key, into: &field) == .changed { filter() }
     return .taken([])
   }
 

@@ -116,7 +116,7 @@ extension CommandLine: AppScreen {
 
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
     if key == .backspace, field.isEmpty, question == nil { return .closed }
-    if field.handle(key) == .changed, question == nil { complete(in: session) }
+    if session.type(key, into: &field) == .changed, question == nil { complete(in: session) }
     return .taken([])
   }
 

@@ -100,10 +100,7 @@ extension Composer: AppScreen {
         switchField()
         break
       }
-      let before = title.text.count
-      guard title.handle(key) == .changed else { break }
-      problem = nil
-      session.noteCut(key, from: before, to: title.text.count, limit: title.limit)
+      if session.type(key, into: &title) == .changed { problem = nil }
     case .body:
       let before = body
       let outcome = body.handle(key)

@@ -19,7 +19,10 @@ struct InspectorScreen: AppScreen {
 
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
     guard isFiltering else { return .ignored }
+    let before = session.inspector.field.count
     session.inspector.type(key)
+    let field = session.inspector.field
+    session.noteCut(key, from: before, to: field.count, limit: field.limit)
     return .taken([])
   }
 

@@ -198,7 +198,10 @@ extension Session {
   }
 
   mutating func typeIntoSearch(_ key: KeyEvent) {
-    if search?.field.handle(key) == .changed { refilter() }
+    guard var field = search?.field else { return }
+    let outcome = type(key, into: &field)
+    search?.field = field
+    if outcome == .changed { refilter() }
   }
 
   /// Keeps the search and returns to the list; an empty search ends.

@@ -208,7 +208,7 @@ extension Page: AppScreen {
 
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
     guard isSearching else { return .ignored }
-    if field.handle(key) == .changed { resize(in: session) }
+    if session.type(key, into: &field) == .changed { resize(in: session) }
     return .taken([])
   }
 

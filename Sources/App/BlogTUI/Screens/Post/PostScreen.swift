@@ -305,10 +305,20 @@ extension Model {
 }
 
 extension Session {
-  /// Reports a paste that did not fit, since silent truncation would lose text.
+  /// Reports what did not fit, since silent truncation would lose text.
   mutating func noteCut(_ key: KeyEvent, from before: Int, to after: Int, limit: Int) {
-    guard case .paste(let text) = key, after == limit, after - before < text.count else { return }
-    message = .failure("The paste was cut: this field takes \(limit) characters.")
+    guard case .insert(let text)? = EditCommand(key), after == limit, after - before < text.count
+    else { return }
+    let takes = "his field takes \(limit) characters."
+    message = .failure(text.count > 1 ? "The paste was cut: t" + takes : "T" + takes)
+  }
+
+  /// Handles a key in a line, and reports what did not fit.
+  mutating func type(_ key: KeyEvent, into field: inout TextField) -> EditOutcome {
+    let before = field.count
+    let outcome = field.handle(key)
+    noteCut(key, from: before, to: field.count, limit: field.limit)
+    return outcome
   }
 
   // MARK: Typing

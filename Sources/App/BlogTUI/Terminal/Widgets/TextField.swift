@@ -29,6 +29,7 @@ package struct TextField: Hashable, Sendable {
 
   /// The text that the user has typed so far.
   package var text: String { String(characters) }
+  var count: Int { characters.count }
   package var isEmpty: Bool { characters.isEmpty }
 
   /// Replaces the text and puts the cursor at its end.
