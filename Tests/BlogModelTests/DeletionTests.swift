@@ -39,6 +39,22 @@ struct DeletionTests {
     #expect(await refusal { alice.perform(.deletePost(tea), completion: $0) } == nil)
   }
 
+  @Test(
+    "take along how many stars on a post its author has seen",
+    arguments: ["blog.json", "blog-transactions.json"]
+  )
+  func seenStars(rules: String) async throws {
+    let server = try await BlogServer(shippedRules: rules)
+    let alice = try server.signedInBlog("alice")
+    let tea = try await alice.post(title: "Tea", body: "b")
+    try await server.signedInBlog("bob").perform(.star(tea, true))
+    try await alice.mark(tea)
+    let stars = try server.database(as: "alice").reference().child("seen/alice/stars")
+    #expect(try await stars.getData().childSnapshots.map(\.key) == [tea])
+    try await alice.perform(.deletePost(tea))
+    #expect(try await !stars.getData().exists())
+  }
+
   @Test("can be deleted under rules without a place for deleted keys", arguments: [true, false])
   func otherRules(isLive: Bool) async throws {
     let server = try await BlogServer(shippedRules: "quickstart.json")

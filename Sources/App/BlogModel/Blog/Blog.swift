@@ -564,6 +564,8 @@ package struct Blog: Sendable {
     }
     var values = removal()
     values["deleted/\(post)/\(key)"] = me.uid
+    // The author's count of the stars seen is bound to the post.
+    if key == post { values["seen/\(me.uid)/stars/\(post)"] = NSNull() }
     update(values) { error in
       let isRefused = (error as? DatabaseError)?.kind == .permissionDenied
       if isRefused { update(removal(), completion: done) } else { done(error) }
