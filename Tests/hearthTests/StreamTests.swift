@@ -41,6 +41,28 @@ extension EndToEnd {
     }
 
     @Test(
+      "Work in several steps goes on if one of them cannot be printed",
+      arguments: [">/dev/full", ">&-"]
+    )
+    func unprintedSteps(redirection: String) throws {
+      let sandbox = try Sandbox()
+      let post = #"{"uid":"a","author":"a","title":"t","body":"b","starCount":3}"#
+      try sandbox.hearth("set", "/posts/p", post)
+      try sandbox.hearth("databases", "create", "other")
+      let repair = try shell("$HEARTH fsck --repair --ns hearth \(redirection)", in: sandbox)
+      #expect(repair.status == 7, "\(repair.errors)")
+      #expect(repair.errors.contains("it is done") && repair.errors.contains("2 repaired"))
+      #expect(try sandbox.hearth("fsck", "--ns", "hearth").status == 0)
+      try sandbox.hearth("stop")
+      let (source, target) = (sandbox.directory + "/data/hearth", sandbox.directory + "/moved")
+      let move = try shell("$HEARTH migrate \(source) \(target) \(redirection)", in: sandbox)
+      #expect(move.status == 7, "\(move.errors)")
+      for name in ["hearth", "other"] {
+        #expect(move.errors.contains("\(name): everything"), "\(move.errors)")
+      }
+    }
+
+    @Test(
       "A command that succeeds exits with 0 even if its messages cannot be written",
       arguments: [">&-", ">/dev/full"]
     )

@@ -27,6 +27,7 @@ package enum CommandRun {
       } else {
         try command.run()
       }
+      if Output.status != .ok { throw Output.status.exitCode }
     } catch let code as ExitCode {
       Foundation.exit(code.rawValue)
     } catch {

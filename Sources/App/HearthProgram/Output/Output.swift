@@ -53,22 +53,28 @@ package enum Output {
   }
 
   /// Writes what a command has done, as a line of untrusted text or as JSON.
-  static func done(_ text: String, json: JSONValue?) {
+  package static func done(_ text: String, json: JSONValue?) {
     done(
       json.map { escaped($0.text) } ?? plain(text, mode: .singleLine),
       orElse: "it is done, but the result cannot be printed"
     )
   }
 
-  /// Writes a line at the end of a command that has changed something.
+  /// Whether a line about what was done could not be written.
+  private static let lacksLine = NIOLockedValueBox(false)
+
+  /// The status of a command that has done everything.
+  static var status: ExitStatus { lacksLine.withLockedValue(\.self) ? .unprinted : .ok }
+
+  /// Writes a line of a command that has changed something.
   ///
-  /// If that fails, the process ends with a message that has the line, and with a status of its own:
+  /// If that fails, a message has the line, the command goes on, and its status is one of its own:
   /// whoever repeats the command because of a failure would do it twice.
   private static func done(_ line: String, orElse failure: String) {
     let code = send(line + "\n", to: STDOUT_FILENO)
     guard code != 0 else { return }
     message("\(failure) (\(String(cString: strerror(code)))): \(line)")
-    exit(ExitStatus.unprinted.rawValue)
+    lacksLine.withLockedValue { $0 = true }
   }
 
   /// Writes a message to the user, after the name of the program.

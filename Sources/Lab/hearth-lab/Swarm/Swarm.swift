@@ -71,9 +71,9 @@ struct Swarm: AsyncParsableCommand {
     if result.isClean, folder.remove() { result.directory = nil }
     if let report = arguments.report { try Self.write(result, to: report) }
     if arguments.json {
-      Output.line(result.json)
+      Output.done("", json: result.json)
     } else {
-      for line in result.lines { Output.line(untrusted: line) }
+      for line in result.lines { Output.done(line, json: nil) }
     }
     guard result.isClean else { throw ExitStatus.failed.exitCode }
   }

@@ -130,9 +130,12 @@ struct ResetPasswordCommand: AsyncParsableCommand {
   private func sendCode(_ auth: Auth) async throws {
     let email = try email ?? PasswordInput.text("Email address")
     try await auth.sendPasswordReset(withEmail: email)
-    if options.json { return Output.line(.object(("email", .string(email)))) }
-    Output.line(untrusted: "if \(email) has an account there, a code is on its way to it")
-    Output.line(untrusted: "hearth reset-password --code CODE then sets a new password")
+    options.confirm(
+      "if \(email) has an account there, a code is on its way to it",
+      json: .object(("email", .string(email)))
+    )
+    guard !options.json else { return }
+    Output.done("hearth reset-password --code CODE then sets a new password", json: nil)
   }
 
   private func setPassword(_ code: String, with auth: Auth) async throws {

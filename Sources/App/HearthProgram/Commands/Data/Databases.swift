@@ -249,7 +249,7 @@ extension Databases {
         server.id != lease.holder
       else { continue }
       try move(lease, to: server, in: store, within: options.timeout)
-      options.answer(
+      options.confirm(
         "\(lease.database)  \(server.host)",
         json: .object(("database", .string(lease.database)), ("host", .string(server.host)))
       )

@@ -79,20 +79,16 @@ struct Fsck: AsyncParsableCommand {
     guard let loss = try choice.storage.databases(options).database(choice.name).acceptLoss() else {
       throw CommandFailure(.conflict, "nothing is missing in the database \"\(choice.name)\"")
     }
-    if options.json {
-      Output.line(
-        .object(
-          ("database", .string(choice.name)),
-          ("problem", .string(loss.fault)),
-          ("copies", .string(loss.copies))
-        )
+    options.confirm(
+      "\(choice.name): \(loss.fault)",
+      json: .object(
+        ("database", .string(choice.name)),
+        ("problem", .string(loss.fault)),
+        ("copies", .string(loss.copies))
       )
-    } else {
-      Output.line(untrusted: "\(choice.name): \(loss.fault)")
-      Output.line(
-        untrusted: "It goes on without that; the files as they were are in \(loss.copies)"
-      )
-    }
+    )
+    guard !options.json else { return }
+    Output.done("It goes on without that; the files as they were are in \(loss.copies)", json: nil)
   }
 
   /// Checks the files of all databases, or of the one that is named.
@@ -165,7 +161,7 @@ struct Fsck: AsyncParsableCommand {
   private func checkBlog() async throws {
     let isShared = choice.storage.store != nil
     let root = isShared ? nil : try BlogSession(options).database.reference()
-    var report = FsckReport(isJSON: options.json)
+    var report = FsckReport(isJSON: options.json, isOfChanges: repair)
     let progress = ProgressLine("reading the blog", counting: .things("rows"))
     var check =
       if let root {
@@ -192,12 +188,15 @@ struct FsckReport {
   private static let rounds = 4
 
   let isJSON: Bool
+  /// Whether what cannot be printed must not look as if nothing had been done.
+  let isOfChanges: Bool
   private var repaired = 0
   /// The faults that were left, so that each is reported once.
   private var left: Set<BlogFault> = []
 
-  init(isJSON: Bool) {
+  init(isJSON: Bool, isOfChanges: Bool) {
     self.isJSON = isJSON
+    self.isOfChanges = isOfChanges
   }
 
   /// Returns "no fault", or the number of faults.
@@ -243,36 +242,36 @@ struct FsckReport {
   }
 
   private func tell(_ fault: BlogFault, outcome: String, remedy what: String) {
-    if isJSON {
-      Output.line(
-        .object(
-          ("path", .string(fault.path)),
-          ("problem", .string(fault.problem)),
-          ("outcome", .string(outcome)),
-          ("remedy", .string(what))
-        )
+    let verb = outcome == "found" ? "to do" : outcome
+    print(
+      "\(fault) (\(verb): \(what))",
+      json: .object(
+        ("path", .string(fault.path)),
+        ("problem", .string(fault.problem)),
+        ("outcome", .string(outcome)),
+        ("remedy", .string(what))
       )
-    } else {
-      let verb = outcome == "found" ? "to do" : outcome
-      Output.line(untrusted: "\(fault) (\(verb): \(what))")
+    )
+  }
+
+  private func print(_ text: String, json: JSONValue) {
+    switch (isOfChanges, isJSON) {
+    case (true, _): Output.done(text, json: isJSON ? json : nil)
+    case (false, true): Output.line(json)
+    case (false, false): Output.line(untrusted: text)
     }
   }
 
   /// Reports how much was checked, and the result.
   func finish(_ check: BlogCheck) {
-    if isJSON {
-      Output.line(
-        .object(
-          ("posts", .integer(Int64(check.postCount))),
-          ("comments", .integer(Int64(check.commentCount))),
-          ("stars", .integer(Int64(check.starCount))),
-          ("faults", .integer(Int64(check.faults.count))),
-          ("leftovers", .integer(Int64(check.leftovers.count))),
-          ("repaired", .integer(Int64(repaired)))
-        )
-      )
-      return
-    }
+    let json = JSONValue.object(
+      ("posts", .integer(Int64(check.postCount))),
+      ("comments", .integer(Int64(check.commentCount))),
+      ("stars", .integer(Int64(check.starCount))),
+      ("faults", .integer(Int64(check.faults.count))),
+      ("leftovers", .integer(Int64(check.leftovers.count))),
+      ("repaired", .integer(Int64(repaired)))
+    )
     let looked = [
       ProgressLine.count(check.postCount, "post"),
       ProgressLine.count(check.commentCount, "comment"),
@@ -283,6 +282,6 @@ struct FsckReport {
     if !check.leftovers.isEmpty {
       line += ", \(ProgressLine.count(check.leftovers.count, "trace")) of what is gone"
     }
-    Output.line(line)
+    print(line, json: json)
   }
 }

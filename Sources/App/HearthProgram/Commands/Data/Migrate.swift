@@ -63,7 +63,7 @@ struct Migrate: ParsableCommand {
     guard try database.load() == tree else {
       throw CommandFailure(.failed, "the copy of the database \"\(name)\" differs")
     }
-    options.answer(
+    options.confirm(
       "\(name): everything up to commit \(tree.revision), compared",
       json: .object(
         ("database", .string(name)),
@@ -84,7 +84,7 @@ struct Migrate: ParsableCommand {
     guard try new.contents() == contents else {
       throw CommandFailure(.failed, "the copy of the accounts differs")
     }
-    options.answer(
+    options.confirm(
       ProgressLine.count(contents.accounts.count, "account") + " with "
         + ProgressLine.count(contents.sessions.count, "session") + " and the keys, compared",
       json: .object(
