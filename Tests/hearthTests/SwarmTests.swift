@@ -282,6 +282,16 @@ extension EndToEnd {
       #expect(left.output == "null\n")
     }
 
+    @Test("Rules that can be read only once are enough")
+    func pipedRules() throws {
+      let sandbox = try Sandbox()
+      let rules = "<(cat '\(Sandbox.package)/assets/rules/blog.json')"
+      let swarm = "swarm --users 2 --seconds 1 --terminals 0 --plain --rules"
+      let run = try sandbox.run(["-c", "'\(Sandbox.program)' \(swarm) \(rules)"], of: "/bin/bash")
+      // So short a storm may be too little to mean anything, but there was one.
+      #expect(run.output.contains("verdict"), "\(run.errors)")
+    }
+
     @Test(
       "Invalid options are rejected with a reason",
       arguments: [
@@ -295,6 +305,8 @@ extension EndToEnd {
         (["--servers", "3", "--faults", "disk-full"], "one server only"),
         (["--faults", "freeze"], "--servers"), (["--faults", "kill,postgres"], "--servers"),
         (["--report", "/nope/x"], "/nope/x cannot be written"), (["--report", "/"], "directory"),
+        (["--rules", "/nope"], "/nope cannot be read"),
+        (["--database", "https://localhost:1?ns=x", "--ca-file", "/nope"], "certificates: /nope"),
       ]
     )
     func refused(arguments: [String], reason: String) throws {

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Reads the input of a command.
-enum InputFile {
+package enum InputFile {
   /// The bytes of a file or a pipe, or of stdin for "-".
   ///
   /// - Throws: ``CommandFailure`` that names the file and the reason.
@@ -23,7 +23,7 @@ enum InputFile {
   /// The text of a file, or of stdin for "-", without a trailing newline.
   ///
   /// - Throws: ``CommandFailure`` that names the file and the reason.
-  static func text(_ path: String) throws(CommandFailure) -> String {
+  package static func text(_ path: String) throws(CommandFailure) -> String {
     var bytes = try bytes(path)
     if bytes.last == UInt8(ascii: "\n") {
       bytes.removeLast()

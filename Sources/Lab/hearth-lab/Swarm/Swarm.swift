@@ -29,16 +29,14 @@ struct Swarm: AsyncParsableCommand {
       if !database.isAtSocket { adapt(&settings, to: try await database.admin.rules()) }
       target = .database(database)
     } else {
-      let file = try rulesFile(settings)
-      if let source = try? String(contentsOfFile: file, encoding: .utf8) {
-        adapt(&settings, to: source)
-      }
+      let rules = try InputFile.text(try rulesFile(settings))
+      adapt(&settings, to: rules)
       try adapt(&settings, toServers: arguments.servers)
       target =
         arguments.servers == 1
-        ? .ownServer(rules: file, program: program, database: Storage.database)
+        ? .ownServer(rules: rules, program: program, database: Storage.database)
         : .ownCluster(
-          rules: file,
+          rules: rules,
           database: { Storage.shared(at: $0).database("hearth") },
           leader: LeaderLookup().leader(at:)
         )

@@ -73,6 +73,7 @@ extension SwarmAccess {
     var target: SwarmDatabase
     do {
       target = try SwarmDatabase(database)
+      if let caFile { try TrustRoots.file(caFile).check() }
     } catch {
       throw CommandFailure(.usage, "\(error)")
     }

@@ -6,8 +6,7 @@ package import RealtimeServer
 package struct SwarmRun: Sendable {
   /// The database that a run uses.
   package enum Target: Sendable {
-    /// A server of the swarm's own, with the rules of a file; another program may act as the
-    /// server.
+    /// A server of the swarm's own, with these rules; another program may act as the server.
     ///
     /// The closure opens its database, in a directory, to read what the server commits.
     case ownServer(
@@ -15,7 +14,7 @@ package struct SwarmRun: Sendable {
       program: String? = nil,
       database: @Sendable (String) -> any StoredDatabase
     )
-    /// Several servers of its own and their PostgreSQL, with the rules of a file.
+    /// Several servers of its own and their PostgreSQL, with these rules.
     ///
     /// The first closure opens the database in PostgreSQL, to read what the servers commit; the
     /// second looks up the leader.

@@ -55,8 +55,8 @@ struct SwarmStage: Sendable {
       if settings.faults.contains(where: \.needsNetwork) {
         network = SwarmNetwork(to: target.endpoint)
       }
-    case .ownServer(let path, let program, let openDatabase):
-      rules = try copyRules(path, to: file, history: history)
+    case .ownServer(let source, let program, let openDatabase):
+      rules = try copyRules(source, to: file, history: history)
       let files = SwarmServer.Files(directory: options.directory, rules: file, program: program)
       let own = SwarmServer(files, history: history)
       try await own.start()
@@ -66,8 +66,8 @@ struct SwarmStage: Sendable {
       network = SwarmNetwork(to: await own.port)
       (server, observer) = (own, reader)
       target = ConnectionTarget(unixSocket: files.socket, namespace: "hearth")
-    case .ownCluster(let path, let openDatabase, let leader):
-      rules = try copyRules(path, to: file, history: history)
+    case .ownCluster(let source, let openDatabase, let leader):
+      rules = try copyRules(source, to: file, history: history)
       let own = try await SwarmCluster.start(
         settings.servers,
         for: settings.seconds,
@@ -122,13 +122,12 @@ struct SwarmStage: Sendable {
     )
   }
 
-  /// Copies the rules of a run: those of a file, with the additions that the swarm needs.
+  /// Stores the rules of a run, with the additions that the swarm needs.
   private static func copyRules(
-    _ path: String,
+    _ source: String,
     to copy: String,
     history: HistoryWriter
   ) throws -> String {
-    let source = try String(contentsOfFile: path, encoding: .utf8)
     let rules = SwarmCounters.allowed(in: source) ?? source
     history.append(.rules(source: rules))
     try rules.write(toFile: copy, atomically: true, encoding: .utf8)
