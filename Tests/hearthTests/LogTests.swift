@@ -81,6 +81,45 @@ extension EndToEnd {
       #expect(server.process.wait() == 0)
     }
 
+    @Test("A log can be a pipe, if somebody reads it")
+    func pipe() throws {
+      let sandbox = try Sandbox()
+      let pipe = sandbox.directory + "/log"
+      try #require(mkfifo(pipe, 0o600) == 0)
+      let options = ["--ephemeral", "--socket", sandbox.directory + "/run/s.sock", "--log", pipe]
+      let unread = try sandbox.run(["serve"] + options)
+      #expect(unread.status == 2)
+      #expect(unread.errors.contains("\(pipe) cannot be written: nobody reads it"))
+      let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+      try #require(reader >= 0)
+      defer { close(reader) }
+      let server = try ServerProcess(sandbox, options + ["--metrics", "0.01"])
+      defer { server.process.terminate() }
+      try waitUntil("a line is in the pipe") {
+        var bytes = [UInt8](repeating: 0, count: 4_096)
+        let count = read(reader, &bytes, bytes.count)
+        return count > 0 && bytes[..<count].contains(UInt8(ascii: "\n"))
+      }
+    }
+
+    @Test("A log is never a database file, not by a link to one either")
+    func linked() throws {
+      let sandbox = try Sandbox()
+      try sandbox.hearth("set", "/x", "1")
+      try sandbox.hearth("stop")
+      let (first, second) = (sandbox.directory + "/first", sandbox.directory + "/second")
+      let database = sandbox.directory + "/data/hearth/database.sqlite"
+      try FileManager.default.createSymbolicLink(atPath: second, withDestinationPath: database)
+      try FileManager.default.createSymbolicLink(atPath: first, withDestinationPath: second)
+      for options in [["serve"], ["--plain"]] {
+        let outcome = try sandbox.run(options + ["--log", first])
+        #expect(outcome.status == 6)
+        #expect(outcome.errors.contains("belongs to a database"), "\(outcome.errors)")
+      }
+      #expect(try sandbox.hearth("get", "/x").output == "1\n")
+      #expect(try sandbox.hearth("fsck").status == 0)
+    }
+
     @Test("Terminals that share a log rotate it together without losing lines")
     func terminals() throws {
       let sandbox = try Sandbox()

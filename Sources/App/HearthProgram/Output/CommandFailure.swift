@@ -51,7 +51,8 @@ extension CommandFailure {
 
   /// The failure to write a file, with the system's reason.
   static func unwritable(_ path: String, _ code: Int32, _ status: ExitStatus) -> CommandFailure {
-    CommandFailure(status, "\(path) cannot be written: \(String(cString: strerror(code)))")
+    let reason = code == ENXIO ? "nobody reads it" : String(cString: strerror(code))
+    return CommandFailure(status, "\(path) cannot be written: \(reason)")
   }
 
   /// The message and the exit status for any error.
