@@ -45,7 +45,6 @@ extension AccountService {
   ///   - account: The account.
   ///   - change: The change to make.
   ///   - claims: The claims of the user's token, or nil when an administrator makes the change.
-  ///   - caller: The sender of the request.
   /// - Returns: The changed account, and new tokens for a user who needs them.
   /// - Throws: ``IdentityError`` when the change is not allowed.
   func update(
