@@ -112,7 +112,7 @@ extension ArraySlice<String> {
 
   private static func post(_ word: String) throws -> Post {
     let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
-    guard let head = parts.first?.wholeMatch(of: /([^@*]+)(?:@([^*]+))?(?:\*(\d+))?/) else {
+    guard let head = parts.first?.wholeMatch(of: /([^@*]+)(?:@([^*]*))?(?:\*(\d+))?/) else {
       throw SceneMistake("\(word) is no post")
     }
     let id = String(head.1)
@@ -149,7 +149,7 @@ extension ArraySlice<String> {
       return Fixture.comments[number - 1]
     }
     let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
-    guard let head = parts.first?.wholeMatch(of: /([^<@]+)(?:<([^@]+))?(?:@(.+))?/) else {
+    guard let head = parts.first?.wholeMatch(of: /([^<@]+)(?:<([^@]+))?(?:@(.*))?/) else {
       throw SceneMistake("\(word) is no comment")
     }
     return BlogComment(

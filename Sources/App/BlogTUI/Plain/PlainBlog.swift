@@ -20,6 +20,13 @@ package struct PlainBlog: Sendable {
     case overwriting(BlogAction)
   }
 
+  /// What was told last: all that came while none of the user's writes waited for an answer.
+  private struct Told {
+    var name: String
+    var posts: [Post]?
+    var comments: [Comment]?
+  }
+
   private var me: Author
   private var posts: [Post]?
   /// The posts in the order in which their numbers were printed last; nil before that.
@@ -28,7 +35,9 @@ package struct PlainBlog: Sendable {
   private var open: PostID?
   /// The open post as it was last known, since it may be older than all in the list.
   private var openPost: Post?
+  private var isOpenGone = false
   private var comments: [Comment]?
+  private var told: Told
   /// Whether the open post has comments before those.
   private var hasEarlier = false
   /// Whether they were asked for and have not come.
@@ -48,6 +57,7 @@ package struct PlainBlog: Sendable {
   /// Makes a blog without any posts yet.
   package init(me: Author) {
     self.me = me
+    told = Told(name: me.name)
   }
 
   /// Whether commands can be run: posts and notices are known, or cannot be read.
@@ -61,14 +71,25 @@ package struct PlainBlog: Sendable {
   // MARK: Events
 
   /// Returns the lines that describe an event.
+  ///
+  /// What a write of the user changes is told once the database has answered, which may refuse it.
   package mutating func take(_ event: BlogEvent) -> [String] {
+    let lines = outcome(of: event)
+    return news() + lines
+  }
+
+  private mutating func outcome(of event: BlogEvent) -> [String] {
     switch event {
-    case .feed(.recent, let new): return take(new)
-    case .comments(let id, let new) where id == open: return take(new)
-    case .post(let id, nil) where id == open:
-      leave()
-      return ["The open post was deleted."]
-    case .post(let id, let post?) where id == open: openPost = post
+    case .feed(.recent, let new):
+      for post in new { names.learn(post.writer) }
+      posts = new
+    case .comments(let id, let new) where id == open:
+      for comment in new { names.learn(comment.writer) }
+      awaitsEarlier = awaitsEarlier && hasEarlier && new.count <= (comments?.count ?? 0)
+      comments = new
+    case .post(let id, let post) where id == open:
+      isOpenGone = post == nil
+      openPost = post ?? openPost
     case .connection(let state): return take(state)
     case .connectionProblem(let problem): return take(problem)
     case .silence(let silence?): return ["No answer from \(silence.address)."]
@@ -84,11 +105,11 @@ package struct PlainBlog: Sendable {
     case .people(let new): people = new
     case .named(let known):
       me = known
+      told.name = known.name
       names.learn(me)
     case .renamed(let new):
       me = new
       names.learn(me)
-      return ["Your name is \(me.name) now."]
     case .readState(let state): readState = state
     case .markAnswered: unanswered = max(0, unanswered - 1)
     case .notices(let new):
@@ -114,10 +135,32 @@ package struct PlainBlog: Sendable {
     }
   }
 
-  private mutating func take(_ new: [Post]) -> [String] {
-    for post in new { names.learn(post.writer) }
-    defer { posts = new }
-    guard let posts else {
+  /// What has changed since it was told, unless an answer to a write may change it again.
+  private mutating func news() -> [String] {
+    // Whatever lacks its author is what an edit leaves of something that was deleted before.
+    let posts = posts.map { all in all.filter { !$0.uid.isEmpty } }
+    let comments = comments.map { all in all.filter { !$0.uid.isEmpty } }
+    var lines: [String] = []
+    if let posts, unanswered == 0 || told.posts == nil {
+      lines += changes(to: posts)
+      told.posts = posts
+    }
+    if unanswered == 0, isOpenGone {
+      leave()
+      lines.append("The open post was deleted.")
+    } else if let comments, open != nil, unanswered == 0 || told.comments == nil {
+      lines += changes(to: comments)
+      told.comments = comments
+    }
+    if unanswered == 0, told.name != me.name {
+      lines.append("Your name is \(me.name) now.")
+      told.name = me.name
+    }
+    return lines
+  }
+
+  private func changes(to new: [Post]) -> [String] {
+    guard let posts = told.posts else {
       return ["\(Self.count(new.count, "post")). Type help for commands, list for the posts."]
     }
     let before = Dictionary(posts.map { ($0.id, $0) }) { first, _ in first }
@@ -146,11 +189,8 @@ package struct PlainBlog: Sendable {
     return lines + gone.map { "Deleted post: \($0.title)." }
   }
 
-  private mutating func take(_ new: [Comment]) -> [String] {
-    for comment in new { names.learn(comment.writer) }
-    defer { comments = new }
-    awaitsEarlier = awaitsEarlier && hasEarlier && new.count <= (comments?.count ?? 0)
-    guard let comments else {
+  private func changes(to new: [Comment]) -> [String] {
+    guard let comments = told.comments else {
       let count = Self.count(new.count, "comment")
       return [hasEarlier ? "The newest \(count); earlier shows more." : "\(count)."]
         + new.flatMap { lines(of: $0) }
@@ -389,23 +429,25 @@ package struct PlainBlog: Sendable {
     return body(&self, post)
   }
 
-  private mutating func leave() {
-    open = nil
-    openPost = nil
-    awaitsEarlier = false
-  }
-
   private mutating func show(_ post: Post) -> Answer {
     let closing: [Effect] = open.map { [.request(.close($0))] } ?? []
+    leave()
     open = post.id
     openPost = post
-    comments = nil
-    hasEarlier = false
-    awaitsEarlier = false
     let body = Self.lines(of: post.shownBody)
     let stars = Self.count(post.starCount, "star")
     let lines = ["\(post.title), by \(name(of: post)). \(stars)."] + body
     return Answer(lines: lines, effects: closing + [.request(.open(post.id))])
+  }
+
+  private mutating func leave() {
+    open = nil
+    openPost = nil
+    isOpenGone = false
+    comments = nil
+    told.comments = nil
+    hasEarlier = false
+    awaitsEarlier = false
   }
 
   private func comment(_ text: String) -> Answer {
