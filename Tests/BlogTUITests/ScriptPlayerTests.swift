@@ -10,7 +10,9 @@ struct ScriptPlayerTests {
   private final class World: ScriptWorld {
     var terminal: ScriptTerminal? = ScriptTerminal()
     var wasLeft = false
-    let isIdle = true
+    var isIdle = true
+    var isOnline: Bool { terminal != nil }
+    var isPatient = true
     var commandFailure: String?
     var looks: [Int64] = []
     var passed: [Int64] = []
@@ -26,7 +28,7 @@ struct ScriptPlayerTests {
     func wait() {}
     func pass(_ milliseconds: Int64) { passed.append(milliseconds) }
     func send(_ event: Event) {}
-    func isLate(isFirstLook: Bool) -> Bool { false }
+    func isLate(isFirstLook: Bool) -> Bool { !isPatient }
 
     func act(_ act: Script.Act, by name: String, isFirstLook: Bool) -> Script.Progress {
       proceed(isFirstLook)
@@ -133,10 +135,27 @@ struct ScriptPlayerTests {
     #expect(player.failure?.description == "line 2: bob was refused: permission denied")
   }
 
+  @Test("A command is done once what it has caused is answered, or may fail until then")
+  func lateFailures() async throws {
+    let (player, world) = try player(":star\nexpect x")
+    world.isIdle = false
+    for _ in 0..<5 { #expect(await player.next() == [.woken]) }
+    #expect(player.playedSteps == 0)
+    world.commandFailure = "The star was not saved."
+    #expect(await player.next() == nil)
+    #expect(player.failure?.description == "line 1: The star was not saved.")
+    let (late, slow) = try self.player(":star\npause 0")
+    slow.isIdle = false
+    _ = await late.next()
+    slow.isPatient = false
+    _ = await late.next()
+    #expect(late.playedSteps == 2)
+  }
+
   @Test("A command that failed is a failed step, and one that ends the app is done")
   func commands() async throws {
     let (player, world) = try player(":theme light\n:quit\nterminal bob\n:stra")
-    for _ in 0..<2 { #expect(await player.next() == [.woken]) }
+    for _ in 0..<4 { #expect(await player.next() == [.woken]) }
     world.terminal = nil
     world.wasLeft = true
     #expect(await player.next() == [.woken])

@@ -81,6 +81,21 @@ extension EndToEnd {
     }
 
     @Test(
+      "A command that does nothing, or fails after its turn, is a failed step",
+      arguments: [
+        ("star", "There is nothing here for star."), ("undo", "Nothing to undo"),
+        ("next-unread", "No unread posts in this list"), ("open-post nope", "no post"),
+        ("pipe true", "There is no post here"),
+      ]
+    )
+    func idleCommand(command: String, reason: String) throws {
+      let outcome = try run("wait-for No posts yet\n:\(command)", in: try Sandbox())
+      #expect(outcome.status == 1, "\(outcome.output)")
+      #expect(outcome.errors.contains("line 2: "), "\(outcome.errors)")
+      #expect(outcome.errors.contains(reason), "\(outcome.errors)")
+    }
+
+    @Test(
       "An invalid user name is rejected before the script starts",
       arguments: ["terminal ", "terminal window of ", "as "]
     )

@@ -10,7 +10,7 @@ package final class Program<Terminal: TerminalDevice> {
   package private(set) var model: Model
   /// The number of writes that the blog has not acknowledged or refused yet.
   package private(set) var unanswered = 0
-  /// Why the last ``Event/command(_:)`` failed; nil if it did not.
+  /// What has failed or was not done since the last ``Event/command(_:)``; nil if nothing.
   package private(set) var commandFailure: String?
 
   private let terminal: Terminal
@@ -144,6 +144,7 @@ package final class Program<Terminal: TerminalDevice> {
     record(.event(event))
     if case .blog(.succeeded) = event { unanswered = max(0, unanswered - 1) }
     if case .blog(.failed) = event { unanswered = max(0, unanswered - 1) }
+    if case .command = event { commandFailure = nil }
     let failures = model.session.messages.failureCount
     for effect in update(&model, with: event) {
       if effect.canWait {
@@ -154,10 +155,9 @@ package final class Program<Terminal: TerminalDevice> {
         perform(effect)
       }
     }
-    let hasFailed = model.session.messages.failureCount > failures
-    let failure = hasFailed ? model.session.message?.text.string : nil
-    if case .command = event { commandFailure = failure }
-    if case .commandEnded = event { commandFailure = failure ?? commandFailure }
+    guard model.session.messages.failureCount > failures else { return }
+    let failure = model.session.messages.entries.last { $0.message.kind != .note }
+    commandFailure = failure?.message.text.string ?? commandFailure
   }
 
   private func record(_ entry: RecordingEntry) {

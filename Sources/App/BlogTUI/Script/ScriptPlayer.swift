@@ -41,6 +41,10 @@ package final class ScriptPlayer {
     if let key = keys.popFirst() { return world.look(pace) ? [.key(key)] : nil }
     if let line = lines.first, case .command = line.step, isWaiting {
       if let reason = world.commandFailure { return fail(line, because: reason) }
+      guard isDone else {
+        world.wait()
+        return [.woken]
+      }
       _ = advance()
     }
     guard let line = lines.first, world.look(0) else { return nil }
@@ -77,7 +81,8 @@ package final class ScriptPlayer {
     case .keys(let typed): keys = typed[...]
     case .command(let text):
       world.send(.command(text))
-      // Whether it has failed is known after the app's turn.
+      // Whether it has failed is known once all that it has caused is answered.
+      _ = world.isLate(isFirstLook: true)
       isWaiting = true
       return [.woken]
     case .size(let size):
@@ -88,9 +93,7 @@ package final class ScriptPlayer {
         return wait(at: line, failure: "\"\(text)\" did not appear")
       }
     case .waitIdle:
-      // A single idle look may fall between a key and its effects; several in a row cannot.
-      quietLooks = world.isIdle ? quietLooks + 1 : 0
-      if quietLooks < 3 { return wait(at: line, failure: "something is still under way") }
+      if !looksQuiet() { return wait(at: line, failure: "something is still under way") }
     case .expect(let text):
       if !terminal.shows(text) { return fail(line, because: "\"\(text)\" is not on the screen") }
     case .refuse(let text):
@@ -98,6 +101,15 @@ package final class ScriptPlayer {
     case .pause, .clock, .data, .other, .change: break
     }
     return advance()
+  }
+
+  /// Whether nothing will come of a command any more; without a connection, nothing is answered.
+  private var isDone: Bool { looksQuiet() || !world.isOnline || world.isLate(isFirstLook: false) }
+
+  private func looksQuiet() -> Bool {
+    // A single idle look may fall between a key and its effects; several in a row cannot.
+    quietLooks = world.isIdle ? quietLooks + 1 : 0
+    return quietLooks >= 3
   }
 
   private func follow(
@@ -142,7 +154,9 @@ package protocol ScriptWorld: AnyObject {
   var wasLeft: Bool { get }
   /// Whether nothing is in progress at the terminal in use.
   var isIdle: Bool { get }
-  /// Why the last command at the terminal in use failed; nil if it did not.
+  /// Whether the terminal in use has a connection.
+  var isOnline: Bool { get }
+  /// What has failed at the terminal in use since its last command; nil if nothing has.
   var commandFailure: String? { get }
 
   /// Waits for something to happen, but only for a short time.

@@ -150,6 +150,8 @@ final class ScriptScene: ScriptWorld {
     seats[inUse].map { $0.program.unanswered == 0 && $0.program.model.isQuiet } == true
   }
 
+  var isOnline: Bool { seats[inUse]?.program.model.isOnline == true }
+
   var commandFailure: String? { seats[inUse]?.program.commandFailure }
 
   func send(_ event: Event) { seats[inUse]?.program.add(event) }

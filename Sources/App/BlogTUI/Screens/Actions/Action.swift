@@ -41,7 +41,7 @@ extension Action {
 enum DisabledReason: Equatable {
   /// There is nothing to act on, and the user can see that.
   case nothingThere
-  /// The user gets this text as a note.
+  /// The user gets this text.
   case note(String)
   /// The user gets this text as a failure.
   case failure(String)
@@ -50,7 +50,7 @@ enum DisabledReason: Equatable {
   var message: Message? {
     switch self {
     case .nothingThere: nil
-    case .note(let text): .note(text)
+    case .note(let text): .notDone(text)
     case .failure(let text): .failure(text)
     }
   }

@@ -109,7 +109,7 @@ extension Model {
 
   fileprivate mutating func run(_ command: OwnCommand) -> [Effect] {
     guard let post = postInView else {
-      session.message = .note("There is no post here")
+      session.message = .notDone("There is no post here")
       return []
     }
     let name = Self.shown(command.name)

@@ -179,7 +179,9 @@ extension Model {
       case nil:
         session.writing.add(change)
         let what = action.comment == nil ? "post" : "comment"
-        session.message = .note("Press u again once the \(what) is here, to undo \(action.name).")
+        session.message = .notDone(
+          "Press u again once the \(what) is here, to undo \(action.name)."
+        )
         guard let id = action.post else { return [] }
         let effects = openPost?.id == id ? [] : closePost() + open(id)
         openPost?.wanted = action.comment
@@ -187,7 +189,9 @@ extension Model {
       }
     case .marked(let old, let new, let message):
       let effects = restore(old, from: new)
-      session.message = .note(effects.isEmpty ? "Not undone: it was marked again since" : message)
+      session.message =
+        effects.isEmpty
+        ? .notDone("Not undone: it was marked again since") : .note(message)
       return effects
     case .notices(let key, let old, let new):
       session.message = .note("The notices are back")
@@ -204,7 +208,7 @@ extension Model {
       session.message = .note("Not deleted")
       return []
     case .permanent(let message):
-      session.message = .note(message)
+      session.message = .notDone(message)
       return []
     }
   }

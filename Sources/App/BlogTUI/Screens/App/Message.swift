@@ -4,6 +4,8 @@ package struct Message: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     /// Good to know.
     case note
+    /// Nothing was done, and nothing went wrong: the text says why.
+    case notDone
     /// Something went wrong: the text says what, why and what to do.
     case failure
   }
@@ -15,6 +17,11 @@ package struct Message: Hashable, Sendable {
   /// Makes a message for something good to know.
   static func note(_ text: String) -> Message {
     Message(kind: .note, text: SafeText(untrusted: text))
+  }
+
+  /// Makes a message for something that was asked for and not done.
+  static func notDone(_ text: String) -> Message {
+    Message(kind: .notDone, text: SafeText(untrusted: text))
   }
 
   /// Makes a message for something that went wrong.
@@ -61,7 +68,7 @@ package struct MessageLog: Hashable, Sendable {
   package private(set) var entries: [Entry] = []
   /// The message that is shown until the next key.
   package private(set) var current: Message?
-  /// How many failures there have been, each time that it was told.
+  /// How often it was told that something failed or was not done.
   private(set) var failureCount = 0
 
   /// Shows a message, or none.
@@ -72,7 +79,7 @@ package struct MessageLog: Hashable, Sendable {
 
   /// Logs a message without showing it.
   mutating func add(_ message: Message, at time: Int64) {
-    if message.kind == .failure { failureCount += 1 }
+    if message.kind != .note { failureCount += 1 }
     if entries.last?.message == message, entries.last?.time == time { return }
     entries.append(Entry(time: time, message: message))
     if entries.count > Self.limit { entries.removeFirst(entries.count - Self.limit) }

@@ -120,10 +120,13 @@ extension Model {
     !unsentDrafts.isEmpty || !unsentComments.isEmpty || session.writing.pendingWrites > 0
   }
 
+  /// Whether there is a connection.
+  package var isOnline: Bool { session.connection.state == .online }
+
   /// Whether nothing is pending: connected, all writes acknowledged, and everything shown has
   /// loaded.
   package var isQuiet: Bool {
-    guard session.connection.state == .online, session.writing.pendingWrites == 0,
+    guard isOnline, session.writing.pendingWrites == 0,
       session.writing.starIntents.isEmpty
     else { return false }
     guard session.feed.phase != .loading, session.feed.phase != .idle else { return false }

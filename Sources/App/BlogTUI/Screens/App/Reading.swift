@@ -339,7 +339,7 @@ extension Model {
   mutating func showNextUnread() {
     if openPost != nil {
       guard openPost?.selectFirstUnread() == true else {
-        session.message = .note("No unread comments here")
+        session.message = .notDone("No unread comments here")
         return
       }
       return
@@ -354,7 +354,7 @@ extension Model {
       return hasNews(session.feed.posts[index])
     }
     guard let id = next else {
-      session.message = .note("No unread posts in this list")
+      session.message = .notDone("No unread posts in this list")
       return
     }
     session.feed.list.select(id)

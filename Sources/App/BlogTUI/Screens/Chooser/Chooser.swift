@@ -265,7 +265,7 @@ extension Model {
     var seen: Set<String> = []
     let links = texts.flatMap { Link.all(in: $0) }.filter { seen.insert($0.text).inserted }
     guard !links.isEmpty else {
-      session.message = .note("No link here")
+      session.message = .notDone("No link here")
       return
     }
     let items = links.map {

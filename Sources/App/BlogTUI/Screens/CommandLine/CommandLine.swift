@@ -183,6 +183,10 @@ extension Model {
     if let command = Command.named(name) { return run(command, with: rest) }
     guard let action = session.keys.action(named: name) else { return [] }
     guard rest.isEmpty else { return refuse(rest, after: name) }
+    if declaration(of: action, in: context)?.disabledReason(self) == .nothingThere {
+      session.message = .notDone("There is nothing here for \(action.name).")
+      return []
+    }
     return perform(action, in: context)
   }
 

@@ -74,7 +74,7 @@ extension Model {
 
   fileprivate mutating func followSelectedWrite() {
     if !session.inspector.followSelected() {
-      session.message = .note("The event belongs to no write that is listed.")
+      session.message = .notDone("The event belongs to no write that is listed.")
     }
   }
 

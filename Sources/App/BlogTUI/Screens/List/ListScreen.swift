@@ -218,7 +218,7 @@ extension Session {
   /// Shows all posts again and keeps the selection.
   mutating func endSearch() {
     guard let ended = search else {
-      message = .note("q quits, ? shows the keys")
+      message = .notDone("q quits, ? shows the keys")
       return
     }
     let selection = feed.list.selection ?? ended.origin

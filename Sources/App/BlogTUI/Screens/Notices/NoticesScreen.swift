@@ -118,7 +118,7 @@ extension Model {
   fileprivate mutating func markNoticesRead() -> [Effect] {
     let unread = (session.reading.notices ?? []).filter(session.isUnread)
     guard !unread.isEmpty else {
-      session.message = .note("No notice is unread.")
+      session.message = .notDone("No notice is unread.")
       return []
     }
     let before = session.reading.marks.state

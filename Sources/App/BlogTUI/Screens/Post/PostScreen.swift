@@ -363,13 +363,13 @@ enum PostActions {
       help: "hide or show the answers to the selected comment"
     ) { model -> Void in
       if model.openPost?.toggleFold() != true {
-        model.session.message = .note("No answers here: select a comment that has some")
+        model.session.message = .notDone("No answers here: select a comment that has some")
       }
     },
     BoundAction("fold-all", keys: ["Z"], in: [.post], help: "hide or show all answers") {
       model -> Void in
       if model.openPost?.toggleFolds() != true {
-        model.session.message = .note("No comment here has answers")
+        model.session.message = .notDone("No comment here has answers")
       }
     },
     BoundAction(
