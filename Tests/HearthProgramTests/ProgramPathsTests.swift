@@ -45,4 +45,24 @@ struct ProgramPathsTests {
     ]
     #expect(Set(others + [short]).count == 4)
   }
+
+  @Test("Unsent writes are looked for under the sockets of the same data only")
+  func formerSockets() throws {
+    func sockets(_ dataDirectory: String?, _ environment: [String: String]) throws -> Set<String> {
+      let paths = try ProgramPaths(
+        dataDirectory: dataDirectory,
+        socket: nil,
+        isEphemeral: false,
+        environment: environment.merging(["XDG_RUNTIME_DIR": "/run/one", "HOME": "/h"]) { $1 }
+      )
+      return Set(paths.formerSockets)
+    }
+    let own = try sockets(nil, ["XDG_DATA_HOME": "/own"])
+    #expect(own.contains("/own/hearth/run/hearth.sock"))
+    let other = try sockets(nil, ["XDG_DATA_HOME": "/other"])
+    let named = try sockets("/own/hearth", [:])
+    #expect(named.isSubset(of: own) && named.isDisjoint(with: other))
+    #expect(named.contains { $0.hasPrefix("/run/one/hearth/hearth-") })
+    #expect(!named.contains { $0.hasSuffix("/hearth.sock") })
+  }
 }

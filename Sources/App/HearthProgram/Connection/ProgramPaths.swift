@@ -9,6 +9,8 @@ package struct ProgramPaths: Sendable {
   let socket: String
   /// The directory of the program's own state: logs, drafts, unsent writes.
   let state: String
+  /// The sockets at which earlier versions reached the database, after which they named their files.
+  let formerSockets: [String]
   /// Whether the server stores nothing.
   let isEphemeral: Bool
 
@@ -44,6 +46,7 @@ package struct ProgramPaths: Sendable {
       state = try directory("XDG_STATE_HOME", orElse: ".local/state")
     }
     self.data = data
+    formerSockets = Self.formerSockets(of: data, isNamed: dataDirectory != nil, environment)
     if let socket {
       self.socket = Self.absolute(socket)
       return
@@ -69,6 +72,24 @@ package struct ProgramPaths: Sendable {
     let directory = "/tmp/hearth-\(geteuid())"
     try PrivateDirectory.prepare(directory)
     self.socket = "\(directory)/\(kind)-\(digest).sock"
+  }
+
+  private static func formerSockets(
+    of data: String,
+    isNamed: Bool,
+    _ environment: [String: String]
+  ) -> [String] {
+    let digest = SHA1.name(of: data)
+    let runtimes = [environment["XDG_RUNTIME_DIR"], "/run/user/\(geteuid())"].compactMap(\.self)
+    let own = [data + "/run"] + Set(runtimes).sorted().map { $0 + "/hearth" }
+    var sockets = (own + ["/tmp/hearth-\(geteuid())"]).map { "\($0)/hearth-\(digest).sock" }
+    if isNamed { return sockets }
+    sockets.append("\(data)/run/hearth.sock")
+    // Elsewhere this name is that of the directory that is used without variables, if there is one.
+    if let users = usersData, users == data || access(users, F_OK) != 0 {
+      sockets += own.dropFirst().map { "\($0)/hearth.sock" }
+    }
+    return sockets
   }
 
   /// The data directory of this user if no variable says otherwise; nil if the system does not know

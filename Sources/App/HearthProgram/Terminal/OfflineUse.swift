@@ -3,18 +3,33 @@ import DurableFiles
 import Foundation
 import RealtimeCore
 import RealtimeDatabase
+import RealtimeTransport
 
 /// Stores what a terminal has read and not yet sent, so that it works without a server.
 final class OfflineUse: Sendable {
   private let directory: String
   private let slot: OfflineSlot?
+  /// What the database's file is named after, and what earlier versions named it after.
+  private let identities: [String]
 
   /// Claims a slot for this terminal.
   ///
   /// - Parameters:
   ///   - paths: The paths of the program; an ephemeral database is not stored here either.
   ///   - uid: The user; writes are sent only as the user who made them.
-  init(_ paths: ProgramPaths, uid: String) {
+  ///   - address: The URL of the database; nil for that of the data directory, whose socket depends
+  ///     on the environment.
+  /// - Throws: `DatabaseError` when the URL does not name a database.
+  init(_ paths: ProgramPaths, uid: String, address: String?) throws {
+    identities =
+      if let address {
+        [try Database.target(of: address).identity]
+      } else {
+        [paths.data]
+          + paths.formerSockets.map {
+            ConnectionTarget(unixSocket: $0, namespace: "hearth").identity
+          }
+      }
     directory = paths.state + "/offline/" + SHA1.name(of: uid, byteCount: 8)
     slot = paths.isEphemeral ? nil : OfflineSlot.claim(in: directory)
   }
@@ -35,6 +50,7 @@ final class OfflineUse: Sendable {
   /// Sets the persistence directory of a database that has not been opened yet.
   func prepare(_ options: inout DatabaseOptions) {
     options.persistenceDirectory = slot?.directory
+    options.persistenceIdentity = identities.first
   }
 
   /// Turns on persistence for a database that was opened with those options.
@@ -46,26 +62,38 @@ final class OfflineUse: Sendable {
   ///
   /// - Throws: `DatabaseError` when the URL does not name a database.
   func sendLeftovers(url: String, options: DatabaseOptions, as author: Author) throws {
-    guard slot != nil else { return }
-    for abandoned in OfflineSlot.abandoned(in: directory) {
+    guard let slot else { return }
+    let own = identities.dropFirst().map { (slot, $0) }
+    let others = OfflineSlot.abandoned(in: directory).flatMap { slot in
+      identities.map { (slot, $0) }
+    }
+    for (slot, identity) in own + others {
+      let file = OfflineFile(directory: slot.directory, identity: identity)
+      guard access(file.path, F_OK) == 0 else { continue }
       var options = options
-      options.persistenceDirectory = abandoned.directory
+      options.persistenceDirectory = slot.directory
+      options.persistenceIdentity = identity
       let database = try Database(url: url, options: options)
       database.callbackQueue = DispatchQueue(label: "hearth.leftovers")
       database.isPersistenceEnabled = true
-      Self.send(database, of: abandoned, as: author)
+      Self.send(database, in: file, of: slot, as: author)
     }
   }
 
   /// Keeps the database and its slot open until all its writes are acknowledged.
-  private static func send(_ database: Database, of slot: OfflineSlot, as author: Author) {
+  private static func send(
+    _ database: Database,
+    in file: OfflineFile,
+    of slot: OfflineSlot,
+    as author: Author
+  ) {
     let end = Once()
     database.observeConnection { status in
       guard status.phase == .connected, status.pendingWrites == 0, end.isFirst() else { return }
       Task {
         await Blog(database: database, me: author).removeFragments()
         await database.close()
-        slot.clear()
+        slot.clear(file)
       }
     }
     database.goOnline()
@@ -121,8 +149,8 @@ final class OfflineSlot: Sendable {
     }
   }
 
-  /// Removes the contents of the slot once they are no longer needed.
-  func clear() { try? FileManager.default.removeItem(atPath: directory) }
+  /// Removes the file of a database once it is no longer needed; those of others stay.
+  func clear(_ file: OfflineFile) { file.remove() }
 
   private static func open(_ number: Int, in directory: String) -> OfflineSlot? {
     FileDescriptors.lock("\(directory)/\(number).lock").map {

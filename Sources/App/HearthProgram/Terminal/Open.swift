@@ -87,8 +87,9 @@ struct Open: AsyncParsableCommand {
       configuration.willConnect = { try? server.ensureRunning(patience: LocalServer.shortPatience) }
     }
     let paths = try options.paths()
-    let offline = OfflineUse(paths, uid: me.uid)
     let url = try options.databaseURL()
+    let isElsewhere = options.database != nil || options.socket != nil
+    let offline = try OfflineUse(paths, uid: me.uid, address: isElsewhere ? url : nil)
     let stars = starring.method(at: url, for: me, &configuration)
     try offline.sendLeftovers(url: url, options: configuration, as: me)
     offline.prepare(&configuration)

@@ -65,7 +65,7 @@ public final class Database: Sendable {
   /// The address of the server and the name of the database in a URL.
   ///
   /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what is wrong with the URL.
-  static func target(of url: String) throws(DatabaseError) -> ConnectionTarget {
+  package static func target(of url: String) throws(DatabaseError) -> ConnectionTarget {
     let parsed = try parsed(url)
     guard parsed.path.isEmpty else {
       throw .invalid("a database URL must not have a path: \(url)")

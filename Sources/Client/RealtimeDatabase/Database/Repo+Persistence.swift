@@ -47,7 +47,7 @@ extension Repo {
     handle(.actAs(user: credentials.provider?.userID))
     actAsLocalUser()
     let directory = options.persistenceDirectory
-    let identity = target.identity
+    let identity = options.persistenceIdentity ?? target.identity
     let observers = OfflineStoreObservers { [weak self] size in
       self?.tell(.storeSize(size))
     } onProblem: { [weak self] problem in

@@ -14,7 +14,7 @@ package struct OfflineFile: Sendable {
   /// - Parameters:
   ///   - directory: The directory of all stores.
   ///   - identity: The server and the name of the database, which distinguish it from others.
-  init(directory: String, identity: String) {
+  package init(directory: String, identity: String) {
     let readable = identity.utf8.map {
       $0.isAlphanumeric || $0 == UInt8(ascii: "_") ? $0 : UInt8(ascii: "-")
     }
@@ -42,6 +42,11 @@ package struct OfflineFile: Sendable {
     } catch {
       throw OfflineStoreError(error, at: path)
     }
+  }
+
+  /// Removes the file, which no database may have open, and its companions.
+  package func remove() {
+    for companion in ["-wal", "-shm", "", ".lock"] { unlink(path + companion) }
   }
 
   /// The size of the write-ahead log, in bytes.

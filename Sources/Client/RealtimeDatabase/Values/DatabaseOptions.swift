@@ -50,6 +50,8 @@ public struct DatabaseOptions: Sendable {
   /// The directory is created for its owner only, and has one file for each server and database
   /// name.
   public var persistenceDirectory: String?
+  /// What the database's file is named after; nil for the server and the name of the database.
+  package var persistenceIdentity: String?
   /// Receives the reasons why data is not kept on disk; runs on ``Database/callbackQueue``.
   ///
   /// In all cases the database continues in memory. The kinds are

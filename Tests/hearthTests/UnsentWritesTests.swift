@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+extension EndToEnd {
+  /// What a terminal could not send is sent by a later one, to the database that it was written to.
+  @Suite("Unsent writes")
+  struct UnsentWritesTests {
+    private static func files(in sandbox: Sandbox) throws -> Set<String> {
+      let all = try FileManager.default.subpathsOfDirectory(atPath: sandbox.directory + "/state")
+      return Set(all.filter { $0.contains("/offline/") && $0.hasSuffix(".sqlite") })
+    }
+
+    private static func post(in session: TerminalSession) throws {
+      session.type("post\nUnsent\nText\n.\nlist\n")
+      try session.wait(for: "1. Unsent")
+    }
+
+    @Test("Writes to one database stay while another one is used")
+    func otherDatabase() throws {
+      let sandbox = try Sandbox()
+      let far = ["--plain", "--user", "alice", "--database", "http://127.0.0.1:9/?ns=far"]
+      let sessions = try (0..<2).map { _ in
+        let session = try TerminalSession(far, in: sandbox)
+        try session.wait(for: "Offline")
+        try Self.post(in: session)
+        return session
+      }
+      for session in sessions {
+        session.send(SIGKILL)
+        _ = try session.waitForEnd()
+      }
+      let unsent = try Self.files(in: sandbox)
+      #expect(unsent.count == 2)
+      // It takes the place of the first, and looks for what the second has left.
+      let near = try TerminalSession(["--plain", "--user", "alice"], in: sandbox)
+      try near.wait(for: "Type help")
+      near.type("post\nNear\nText\n.\n")
+      try near.wait(for: "Done: the post Near.")
+      near.type("quit\n")
+      _ = try near.waitForEnd()
+      #expect(try unsent.isSubset(of: Self.files(in: sandbox)))
+    }
+
+    @Test("Writes are sent where the socket has another name than before")
+    func renamedSocket() throws {
+      let sandbox = try Sandbox()
+      let run = sandbox.directory + "/data/hearth/run"
+      try FileManager.default.createDirectory(
+        atPath: run,
+        withIntermediateDirectories: true,
+        attributes: [.posixPermissions: 0o700]
+      )
+      // As earlier versions named it; they named the file of unsent writes after it.
+      let old = ["--plain", "--user", "alice", "--socket", run + "/hearth.sock"]
+      let session = try TerminalSession(old, in: sandbox)
+      try session.wait(for: "Type help")
+      let server = try #require(try sandbox.serverProcess())
+      kill(server, SIGSTOP)
+      try Self.post(in: session)
+      session.send(SIGKILL)
+      _ = try session.waitForEnd()
+      kill(server, SIGKILL)
+      let before = try Self.files(in: sandbox)
+      let next = try TerminalSession(["--plain", "--user", "alice"], in: sandbox)
+      try next.wait(for: "New post by alice: Unsent.")
+      try waitUntil("the file that is not needed any more is gone") {
+        try before.isDisjoint(with: Self.files(in: sandbox))
+      }
+    }
+  }
+}
