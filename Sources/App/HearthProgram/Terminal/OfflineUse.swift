@@ -81,6 +81,8 @@ final class OfflineUse: Sendable {
   }
 
   /// Keeps the database and its slot open until all its writes are acknowledged.
+  ///
+  /// If the file cannot be read now, it stays for the next program.
   private static func send(
     _ database: Database,
     in file: OfflineFile,
@@ -92,8 +94,9 @@ final class OfflineUse: Sendable {
       guard status.phase == .connected, status.pendingWrites == 0, end.isFirst() else { return }
       Task {
         await Blog(database: database, me: author).removeFragments()
+        let isKept = (try? await database.waitUntilStored()) != nil
         await database.close()
-        slot.clear(file)
+        if isKept { slot.clear(file) }
       }
     }
     database.goOnline()
