@@ -68,6 +68,10 @@ package struct PlainBlog: Sendable {
     isReady && unanswered == 0 && !awaitsEarlier && (open == nil || comments != nil || hasFailed)
   }
 
+  private var isOffline: Bool {
+    if case .offline? = connection { true } else { toldProblem != nil }
+  }
+
   // MARK: Events
 
   /// Returns the lines that describe an event.
@@ -285,7 +289,9 @@ package struct PlainBlog: Sendable {
   ///   - now: The time in milliseconds since 1970, by the server's clock.
   /// - Returns: What to print and to do.
   package mutating func run(_ line: String, now: Int64) -> Answer {
-    let answer = answer(to: line, now: now)
+    var answer = answer(to: line, now: now)
+    let writes = answer.effects.contains { if case .write = $0 { true } else { false } }
+    if writes, isOffline { answer.lines.append("It is kept, and sent later.") }
     unanswered += answer.effects.count { effect in
       switch effect {
       case .write, .mark: true
