@@ -48,6 +48,22 @@ extension EndToEnd {
       try refuse("show", "a\u{1}b", status: 3, says: "there is no post")
     }
 
+    @Test("A home directory that is relative is none", arguments: ["", "home", "./home"])
+    func relativeHome(home: String) throws {
+      let sandbox = try Sandbox()
+      var environment = sandbox.environment.filter { !$0.key.hasPrefix("XDG_") }
+      environment["HOME"] = home
+      for command in ["list", "--plain", "serve", "fsck", "drafts"] {
+        let outcome = try sandbox.run(
+          ["-c", "cd \"$0\" && exec \"$1\" $2", sandbox.directory, Sandbox.program, command],
+          of: "/bin/sh",
+          environment: environment
+        )
+        expect(outcome, status: 2, says: "there is no home directory: set HOME")
+      }
+      #expect(!FileManager.default.fileExists(atPath: sandbox.directory + "/home"))
+    }
+
     @Test("Text that is not UTF-8 is rejected in arguments and marked in line mode")
     func notUTF8() throws {
       func shell(_ command: String) throws -> Sandbox.Outcome {

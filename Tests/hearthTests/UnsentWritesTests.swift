@@ -43,8 +43,10 @@ extension EndToEnd {
       // It takes the place of the first, and looks for what the second has left.
       let near = try TerminalSession(["--plain", "--user", "alice"], in: sandbox)
       try near.wait(for: "Type help")
-      near.type("post\nNear\nText\n.\n")
-      try near.wait(for: "Done: the post Near.")
+      for title in ["One", "Two", "Three", "Four"] {
+        near.type("post\n\(title)\nText\n.\n")
+        try near.wait(for: "Done: the post \(title).")
+      }
       near.type("quit\n")
       _ = try near.waitForEnd()
       #expect(try unsent.isSubset(of: Self.files(in: sandbox)))
