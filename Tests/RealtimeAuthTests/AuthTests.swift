@@ -296,19 +296,18 @@ struct AuthTests {
 
   @Test("A listener that is added just before or after a change is told of it once")
   func listenerBesideChange() async throws {
-    try await signedIn { _, auth, user in
-      let (before, after) = (Record<String?>(), Record<String?>())
-      auth.callbackQueue.suspend()
-      auth.addStateDidChangeListener { _, user in before.append(user?.uid) }
-      try auth.signOut()
-      auth.addStateDidChangeListener { _, user in after.append(user?.uid) }
-      auth.callbackQueue.resume()
-      try await auth.signIn(withEmail: email, password: password)
-      await before.wait { $0.last == user.uid }
-      await after.wait { $0.last == user.uid }
-      #expect(before.elements == [nil, user.uid])
-      #expect(after.elements == [nil, user.uid])
-    }
+    let user = try await signUp()
+    let (before, after) = (Record<String?>(), Record<String?>())
+    auth.callbackQueue.suspend()
+    auth.addStateDidChangeListener { _, user in before.append(user?.uid) }
+    try auth.signOut()
+    auth.addStateDidChangeListener { _, user in after.append(user?.uid) }
+    auth.callbackQueue.resume()
+    try await auth.signIn(withEmail: email, password: password)
+    await before.wait { $0.last == user.uid }
+    await after.wait { $0.last == user.uid }
+    #expect(before.elements == [nil, user.uid])
+    #expect(after.elements == [nil, user.uid])
   }
 
   @Test("Completion handlers report the same results, after the listeners")
