@@ -176,19 +176,18 @@ struct LifecycleTests {
 
   @Test("Options may name a duration of any length", arguments: [Int64.max, .min])
   func durations(_ seconds: Int64) async throws {
-    try await Station.run { station in
-      let duration = Duration.seconds(seconds)
-      var options = DatabaseOptions()
-      options.maximumReconnectDelay = duration
-      options.transactionRetryDelay = duration
-      options.patience = max(duration, .seconds(10))
-      options.keepaliveInterval = max(duration, .seconds(45))
-      options.readDeadline = max(duration, .seconds(60))
-      options.writeDeadline = options.readDeadline
-      let ref = try station.open(options).reference(withPath: "a")
-      try await ref.setValue(1)
-      #expect(try await ref.getData().value as? Int == 1)
-    }
+    let station = try await Station()
+    let duration = Duration.seconds(seconds)
+    var options = DatabaseOptions()
+    options.maximumReconnectDelay = duration
+    options.transactionRetryDelay = duration
+    options.patience = max(duration, .seconds(10))
+    options.keepaliveInterval = max(duration, .seconds(45))
+    options.readDeadline = max(duration, .seconds(60))
+    options.writeDeadline = options.readDeadline
+    let ref = try station.open(options).reference(withPath: "a")
+    try await ref.setValue(1)
+    #expect(try await ref.getData().value as? Int == 1)
   }
 
   @Test("The server's clock may show any time", arguments: [Int64.max, .min])
@@ -206,7 +205,6 @@ struct LifecycleTests {
     try await ref.setValue(ServerValue.timestamp())
     #expect(ref.childByAutoId().key?.utf8.count == 20)
     #expect(abs(Double(ref.database.serverTime)) > 1e18)
-    try await server.stop()
   }
 
   @Test("Invalid data is reported to the completion as an error with the path")

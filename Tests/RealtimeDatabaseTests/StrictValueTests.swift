@@ -40,28 +40,27 @@ struct StrictValueTests {
 
   @Test("A transaction is rejected that assigns what a tree would drop, or where it has no place")
   func places() async throws {
-    try await Station.run { station in
-      let ref = try station.open().reference(withPath: "place")
-      try await ref.setValue(["a": 1], andPriority: 2)
-      for place in [".priority/b", ".value", "a.b", "a/.priority/b", "c/.sv", ".priority"] {
-        let error = await #expect(throws: DatabaseError.self, "\(place)") {
-          try await ref.runTransactionBlock { data in
-            data.childData(byAppendingPath: place).value = place == ".priority" ? ["b": 1] : 3
-            return .success(withValue: data)
-          }
+    let station = try await Station()
+    let ref = try station.open().reference(withPath: "place")
+    try await ref.setValue(["a": 1], andPriority: 2)
+    for place in [".priority/b", ".value", "a.b", "a/.priority/b", "c/.sv", ".priority"] {
+      let error = await #expect(throws: DatabaseError.self, "\(place)") {
+        try await ref.runTransactionBlock { data in
+          data.childData(byAppendingPath: place).value = place == ".priority" ? ["b": 1] : 3
+          return .success(withValue: data)
         }
-        #expect(error?.kind == .invalidData, "\(place)")
-        #expect(error?.path == "/place", "\(place)")
       }
-      _ = try await ref.runTransactionBlock { data in
-        data.childData(byAppendingPath: ".priority").value = 4
-        data.childData(byAppendingPath: "a/.priority").value = ServerValue.timestamp()
-        return .success(withValue: data)
-      }
-      let read = try await ref.getData()
-      #expect(read.priority as? Int == 4)
-      #expect(read.childSnapshot(forPath: "a").priority is NSNumber)
+      #expect(error?.kind == .invalidData, "\(place)")
+      #expect(error?.path == "/place", "\(place)")
     }
+    _ = try await ref.runTransactionBlock { data in
+      data.childData(byAppendingPath: ".priority").value = 4
+      data.childData(byAppendingPath: "a/.priority").value = ServerValue.timestamp()
+      return .success(withValue: data)
+    }
+    let read = try await ref.getData()
+    #expect(read.priority as? Int == 4)
+    #expect(read.childSnapshot(forPath: "a").priority is NSNumber)
   }
 
   // Differs: Data that cannot be stored
