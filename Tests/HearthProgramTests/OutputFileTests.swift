@@ -81,6 +81,23 @@ struct OutputFileTests {
     #expect(try text("f") == "complete")
   }
 
+  @Test("A pipe is written to if somebody reads it")
+  func pipe() throws {
+    let path = place.file("pipe")
+    try #require(mkfifo(path, 0o600) == 0)
+    #expect(throws: CommandFailure.self) { try OutputFile(path) }
+    let reader = open(path, O_RDONLY | O_NONBLOCK)
+    defer { close(reader) }
+    let file = try OutputFile(path)
+    try file.write("text")
+    try file.finish()
+    var bytes = [UInt8](repeating: 0, count: 10)
+    #expect(read(reader, &bytes, bytes.count) == 4)
+    // Nothing else has the name of the pipe now.
+    var status = stat()
+    #expect(stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO)
+  }
+
   @Test("A text whose name leads to a file is written beside it")
   func kept() throws {
     try write("mine", to: "f.txt")

@@ -4,7 +4,8 @@ import Foundation
 /// A file that is written completely or not at all.
 ///
 /// Its name ends in ".partial" until it is finished. A symbolic link stays one: the file that it
-/// leads to is replaced. Anything other than a regular file, such as a pipe, is written to directly.
+/// leads to is replaced. Anything other than a regular file, such as a pipe, is written to directly;
+/// a pipe that nobody reads would keep nothing, and is an error.
 package final class OutputFile {
   /// The final path of the file.
   let path: String
@@ -31,10 +32,12 @@ package final class OutputFile {
     partialPath = isDirect ? path : target + ".partial"
     try DatabaseFiles.protect(path)
     descriptor =
-      isDirect ? open(path, O_RDWR | O_CLOEXEC) : try Self.openLocked(partialPath, for: path)
+      isDirect
+      ? open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK) : try Self.openLocked(partialPath, for: path)
     guard descriptor >= 0, isDirect || ftruncate(descriptor, 0) == 0 else {
       throw .unwritable(path, errno, .failed)
     }
+    if isDirect { _ = fcntl(descriptor, F_SETFL, 0) }
     // What is replaced may be for others, too.
     if exists, !isDirect { fchmod(descriptor, status.st_mode & 0o777) }
   }
