@@ -64,6 +64,16 @@ extension EndToEnd {
       #expect(!FileManager.default.fileExists(atPath: sandbox.directory + "/home"))
     }
 
+    @Test("A pipe is no database, and is not waited for")
+    func pipe() throws {
+      let sandbox = try Sandbox()
+      let pipe = sandbox.directory + "/pipe"
+      try #require(mkfifo(pipe, 0o600) == 0)
+      for words in [["fsck", pipe], ["restore", pipe, "--replace"], ["backup", pipe]] {
+        expect(try sandbox.run(words), status: 2, says: "\(pipe) is not a file")
+      }
+    }
+
     @Test("Text that is not UTF-8 is rejected in arguments and marked in line mode")
     func notUTF8() throws {
       func shell(_ command: String) throws -> Sandbox.Outcome {

@@ -37,6 +37,18 @@ package enum Storage {
     SQLiteDatabase(at: path, isCopy: true)
   }
 
+  /// Ensures that something is a file or a directory, or missing; to open a pipe would wait for
+  /// whoever writes to it.
+  ///
+  /// - Throws: ``CommandFailure`` when it is something else.
+  static func requireFile(_ path: String) throws(CommandFailure) {
+    var status = stat()
+    guard stat(path, &status) == 0, ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
+      return
+    }
+    throw CommandFailure(.usage, "\(path) is not a file, which a copy of a database is")
+  }
+
   /// Replaces a database of a data directory with a backup; the previous files are kept.
   ///
   /// - Parameters:

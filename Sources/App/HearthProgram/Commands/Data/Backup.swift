@@ -71,9 +71,7 @@ struct Backup: ParsableCommand {
     if isDirectory, access(path, F_OK) == 0 {
       throw CommandFailure(.conflict, "\(path) is a database in use; choose another path")
     }
-    if exists, !isDirectory, status.st_mode & S_IFMT != S_IFREG {
-      throw CommandFailure(.usage, "\(path) is not a file, which a copy of a database is")
-    }
+    try Storage.requireFile(path)
     let file = try OutputFile(path)
     if exists, !isDirectory, status.st_size > 0, (try? Storage.copy(at: path).check()) == nil {
       throw CommandFailure(.conflict, "\(path) exists and is not a copy of a database")
@@ -118,6 +116,7 @@ struct Restore: ParsableCommand {
     }
     try DatabaseName.check(choice.name)
     let progress = ProgressLine("checking the backup", counting: .things("rows"))
+    try Storage.requireFile(file)
     let restored = try StorageProgress.reporting(to: { done, total in
       progress.set(Int64(done), of: total.map(Int64.init))
     }) {

@@ -62,6 +62,7 @@ struct Fsck: AsyncParsableCommand {
       guard choice.ns == nil else {
         throw CommandFailure(.usage, "--ns names a database of the data directory, not of a file")
       }
+      try Storage.requireFile(file)
       let check = try Self.check(Storage.copy(at: file), called: file)
       report(check)
       if !check.faults.isEmpty { throw ExitStatus.failed.exitCode }
