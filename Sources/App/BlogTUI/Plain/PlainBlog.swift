@@ -164,16 +164,17 @@ package struct PlainBlog: Sendable {
   }
 
   private func changes(to new: [Post]) -> [String] {
-    guard let posts = told.posts else {
-      return ["\(Self.count(new.count, "post")). Type help for commands, list for the posts."]
+    guard let told = told.posts else {
+      let count = posts?.count ?? 0
+      return ["\(Self.count(count, "post")). Type help for commands, list for the posts."]
     }
-    let before = Dictionary(posts.map { ($0.id, $0) }) { first, _ in first }
+    let before = Dictionary(told.map { ($0.id, $0) }) { first, _ in first }
     let now = Set(new.map(\.id))
     var lines: [String] = []
     for post in new.reversed() {
       guard let old = before[post.id] else {
         // An older one takes the place of one that was deleted.
-        if let last = posts.last, post.id.precedes(last.id) { continue }
+        if let last = told.last, post.id.precedes(last.id) { continue }
         lines.append("New post by \(name(of: post)): \(post.title).")
         continue
       }
@@ -186,8 +187,8 @@ package struct PlainBlog: Sendable {
     }
     // The list is limited to a hundred posts, so the oldest leaves when a new one arrives; that is
     // not a deletion.
-    let gone = posts.filter { post in
-      let isPushedOut = new.count >= posts.count && new.last.map { post.id.precedes($0.id) } == true
+    let gone = told.filter { post in
+      let isPushedOut = new.count >= told.count && new.last.map { post.id.precedes($0.id) } == true
       return !now.contains(post.id) && !isPushedOut
     }
     return lines + gone.map { "Deleted post: \($0.title)." }
