@@ -140,7 +140,7 @@ extension EndToEnd {
       let file = sandbox.directory + "/screen"
       let outcome = try run(
         """
-        size 120x40
+        size 120x70
         wait-for No posts yet
         \(first)key c
         type Hello
