@@ -16,6 +16,19 @@ extension EndToEnd {
       try waitForPost(in: session)
     }
 
+    /// Lets alice post at a server on that socket, and kills both before it is sent.
+    private static func leaveUnsent(at socket: String, in sandbox: Sandbox) throws {
+      let arguments = ["--plain", "--user", "alice", "--socket", socket]
+      let session = try TerminalSession(arguments, in: sandbox)
+      try session.wait(for: "Type help")
+      let server = try #require(try sandbox.serverProcess())
+      kill(server, SIGSTOP)
+      try post(in: session)
+      session.send(SIGKILL)
+      _ = try session.waitForEnd()
+      kill(server, SIGKILL)
+    }
+
     private static func waitForPost(in session: TerminalSession) throws {
       try waitUntil("the post is in the list") {
         session.type("list\n")
@@ -62,15 +75,7 @@ extension EndToEnd {
         attributes: [.posixPermissions: 0o700]
       )
       // As earlier versions named it; they named the file of unsent writes after it.
-      let old = ["--plain", "--user", "alice", "--socket", run + "/hearth.sock"]
-      let session = try TerminalSession(old, in: sandbox)
-      try session.wait(for: "Type help")
-      let server = try #require(try sandbox.serverProcess())
-      kill(server, SIGSTOP)
-      try Self.post(in: session)
-      session.send(SIGKILL)
-      _ = try session.waitForEnd()
-      kill(server, SIGKILL)
+      try Self.leaveUnsent(at: run + "/hearth.sock", in: sandbox)
       let before = try Self.files(in: sandbox)
       let next = try TerminalSession(["--plain", "--user", "alice"], in: sandbox)
       try next.wait(for: "Type help")
@@ -78,6 +83,18 @@ extension EndToEnd {
       try waitUntil("the file that is not needed any more is gone") {
         try before.isDisjoint(with: Self.files(in: sandbox))
       }
+    }
+
+    @Test("Writes to a socket of one's own are sent where its server is found")
+    func ownSocket() throws {
+      let sandbox = try Sandbox()
+      let socket = sandbox.directory + "/own.sock"
+      try Self.leaveUnsent(at: socket, in: sandbox)
+      let bob = try TerminalSession(["--plain", "--user", "bob", "--socket", socket], in: sandbox)
+      try bob.wait(for: "Type help")
+      let next = try TerminalSession(["--plain", "--user", "alice"], in: sandbox)
+      try next.wait(for: "Type help")
+      try Self.waitForPost(in: next)
     }
   }
 }

@@ -9,7 +9,8 @@ package struct ProgramPaths: Sendable {
   let socket: String
   /// The directory of the program's own state: logs, drafts, unsent writes.
   let state: String
-  /// The sockets at which earlier versions reached the database, after which they named their files.
+  /// Other sockets at which the database was reached, after which files are named: where earlier
+  /// versions looked for it, and where its server is now.
   let formerSockets: [String]
   /// Whether the server stores nothing.
   let isEphemeral: Bool
@@ -46,12 +47,14 @@ package struct ProgramPaths: Sendable {
       state = try directory("XDG_STATE_HOME", orElse: ".local/state")
     }
     self.data = data
-    formerSockets = Self.formerSockets(of: data, isNamed: dataDirectory != nil, environment)
+    let running = isEphemeral || socket != nil ? nil : ServerRecord.socket(in: data)
+    let former = Self.formerSockets(of: data, isNamed: dataDirectory != nil, environment)
+    formerSockets = former + [running].compactMap(\.self).filter { !former.contains($0) }
     if let socket {
       self.socket = Self.absolute(socket)
       return
     }
-    if !isEphemeral, let running = ServerRecord.socket(in: data) {
+    if let running {
       self.socket = running
       return
     }
