@@ -24,11 +24,14 @@ package struct PlainBlog: Sendable {
   private struct Told {
     var name: String
     var posts: [Post]?
+    var hasOlderPosts = false
     var comments: [Comment]?
   }
 
   private var me: Author
   private var posts: [Post]?
+  /// Whether there are posts before those, which the list does not have.
+  private var hasOlderPosts = false
   /// The posts in the order in which their numbers were printed last; nil before that.
   private var numbered: [PostID]?
   private var names = NameBook()
@@ -87,6 +90,7 @@ package struct PlainBlog: Sendable {
     case .feed(.recent, let new):
       for post in new { names.learn(post.writer) }
       posts = new
+    case .extent(.recent, let extent): hasOlderPosts = extent.hasOlder
     case .comments(let id, let new) where id == open:
       for comment in new { names.learn(comment.writer) }
       awaitsEarlier = awaitsEarlier && hasEarlier && new.count <= (comments?.count ?? 0)
@@ -148,6 +152,7 @@ package struct PlainBlog: Sendable {
     if let posts, unanswered == 0 || told.posts == nil {
       lines += changes(to: posts)
       told.posts = posts
+      told.hasOlderPosts = hasOlderPosts
     }
     if unanswered == 0, isOpenGone {
       leave()
@@ -174,7 +179,7 @@ package struct PlainBlog: Sendable {
     for post in new.reversed() {
       guard let old = before[post.id] else {
         // An older one takes the place of one that was deleted.
-        if let last = told.last, post.id.precedes(last.id) { continue }
+        if self.told.hasOlderPosts, let last = told.last, post.id.precedes(last.id) { continue }
         lines.append("New post by \(name(of: post)): \(post.title).")
         continue
       }
@@ -188,7 +193,9 @@ package struct PlainBlog: Sendable {
     // The list is limited to a hundred posts, so the oldest leaves when a new one arrives; that is
     // not a deletion.
     let gone = told.filter { post in
-      let isPushedOut = new.count >= told.count && new.last.map { post.id.precedes($0.id) } == true
+      let isPushedOut =
+        hasOlderPosts && new.count >= told.count
+        && new.last.map { post.id.precedes($0.id) } == true
       return !now.contains(post.id) && !isPushedOut
     }
     return lines + gone.map { "Deleted post: \($0.title)." }
