@@ -59,4 +59,11 @@ struct RangeTests {
     let pushes = try Self.listen(Self.request(.root, known), to: now)
     #expect(pushes == [.push(.data(path: .root, now, tag: nil))])
   }
+
+  @Test("A listener whose ranges all match gets nothing, although other data may have its hash")
+  func matching() throws {
+    let known = Self.data(150).setting(Path(["12:30"]), to: .bool(true))
+    #expect(known.exactHash != known.hash)
+    #expect(try Self.listen(Self.request(.root, known), to: known).isEmpty)
+  }
 }

@@ -27,8 +27,8 @@ extension TreeHub {
       let output = output(composing: content, to: origin.peer)
       return answer(origin, with: output, isPrompt: isPrompt, orElse: .disconnect)
     }
-    if Composition.isNews(value, for: listen) {
-      let push = output(.push(Composition.news(of: value, for: listen)), to: origin.peer)
+    if let news = Composition.news(of: value, for: listen) {
+      let push = output(.push(news), to: origin.peer)
       if let error = lengthError(of: push) {
         listens.end(key, of: origin.peer)
         return refuse(origin, with: error)

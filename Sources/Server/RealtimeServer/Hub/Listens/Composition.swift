@@ -67,10 +67,10 @@ package struct Composition: Sendable, Equatable {
       return refused(request)
     case .listen(let request, let listen, let node, let remarks):
       let answer = Self.answer(request, with: ServerMessage.Response(.ok, payload: .json(remarks)))
-      guard Self.isNews(node, for: listen) else {
+      guard let news = Self.news(of: node, for: listen) else {
         return Result(messages: [answer], isRefused: false)
       }
-      let push = HubMessage(.push(Self.news(of: node, for: listen)))
+      let push = HubMessage(.push(news))
       if push.bytes.count <= byteLimit {
         return Result(messages: [push, answer], isRefused: false)
       }
@@ -92,19 +92,21 @@ package struct Composition: Sendable, Equatable {
     HubMessage(.response(id: request, response))
   }
 
-  /// Whether the data may differ from what a listener already has.
+  /// The push for a listener whose data may differ: only the ranges that differ, if it supports that.
   ///
-  /// If the listener's hash is also that of other data, nobody knows, and it is sent all of the data.
-  static func isNews(_ node: Node, for listen: ListenRequest) -> Bool {
-    node.isEmpty ? !listen.hash.isEmpty : listen.hash.isEmpty || node.exactHash != listen.hash
-  }
-
-  /// The push for a listener that has other data: only the ranges that differ, if it supports that.
-  static func news(of node: Node, for listen: ListenRequest) -> ServerPush {
-    // If all ranges agree, the difference is not covered by the hashes of the ranges.
-    guard let ranges = listen.compoundHash?.changes(to: node), !ranges.isEmpty else {
-      return .data(path: listen.path, node, tag: listen.tag)
+  /// If the listener's hashes are also those of other data, nobody knows, and it is sent all of the
+  /// data.
+  ///
+  /// - Returns: The push; nil if the listener has the data already.
+  static func news(of node: Node, for listen: ListenRequest) -> ServerPush? {
+    let isKnown = node.isEmpty == listen.hash.isEmpty && node.exactHash == listen.hash
+    guard !isKnown else { return nil }
+    let ranges = listen.compoundHash?.changes(to: node)
+    if let ranges, !ranges.isEmpty {
+      return .rangeMerge(path: listen.path, ranges, tag: listen.tag)
     }
-    return .rangeMerge(path: listen.path, ranges, tag: listen.tag)
+    // Ranges tell apart what the hash of all data does not, unless they cover less than it.
+    if ranges != nil, node.hash == listen.hash { return nil }
+    return .data(path: listen.path, node, tag: listen.tag)
   }
 }
