@@ -63,8 +63,10 @@ struct CommitEffect: Sendable {
     for path in lifted.sorted() where distinct.last?.contains(path) != true {
       distinct.append(path)
     }
-    let paths = Self.joined(distinct[...], at: .root, before: before, after: after)
-    origin = .version(Version(before, paths: paths))
+    if distinct.count > 1 {
+      distinct = Self.joined(distinct[...], at: .root, before: before, after: after).paths
+    }
+    origin = .version(Version(before, paths: distinct))
   }
 
   /// Describes an exchange of data in a tree.
@@ -126,37 +128,44 @@ struct CommitEffect: Sendable {
   /// decide about a priority.
   ///
   /// A location without children has no priority. So it matters which comes first if the changes
-  /// reach all children of a location and its priority: a client might remove the last child ahead
-  /// of adding another, or set the priority ahead of the first child.
+  /// give a location its first child and its priority, or remove all children that it had: a client
+  /// might remove the last child ahead of adding another, or set the priority ahead of the first.
   ///
   /// - Parameters:
   ///   - paths: Paths at or below the location, in order, none within another.
   ///   - location: The location.
   ///   - before: Its data before.
   ///   - after: Its data after.
-  /// - Returns: Paths in order, none within another.
+  /// - Returns: Paths in order, none within another, and whether the location has no data before,
+  ///   in between or afterwards, in some order.
   /// - Complexity: O(paths · depth · log children)
   private static func joined(
     _ paths: ArraySlice<Path>,
     at location: Path,
     before: Node,
     after: Node
-  ) -> [Path] {
-    guard paths.count > 1 else { return Array(paths) }
-    var groups: [(key: ChildKey, paths: ArraySlice<Path>)] = []
+  ) -> (paths: [Path], isVacant: Bool) {
+    if paths.first == location { return ([location], before.isEmpty || after.isEmpty) }
+    var result: [Path] = []
+    var vacant = 0
     var rest = paths
     while let key = rest.first?.keys[location.count] {
       let group = rest.prefix { $0.keys[location.count] == key }
-      groups.append((key, group))
       rest = rest.dropFirst(group.count)
+      let child = joined(
+        group,
+        at: location.appending(key),
+        before: before[key],
+        after: after[key]
+      )
+      result += child.paths
+      if child.isVacant, !key.isPriority, !before[key].isEmpty { vacant += 1 }
     }
-    if before.priority != nil || after.priority != nil {
-      let reached = groups.count { !$0.key.isPriority && !before[$0.key].isEmpty }
-      if reached == before.childCount { return [location] }
+    let isVacant = vacant == before.childCount
+    guard isVacant, paths.count > 1, before.priority != nil || after.priority != nil else {
+      return (result, isVacant)
     }
-    return groups.flatMap { key, paths in
-      joined(paths, at: location.appending(key), before: before[key], after: after[key])
-    }
+    return ([location], before.isEmpty || after.isEmpty)
   }
 }
 
