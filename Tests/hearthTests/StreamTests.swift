@@ -11,6 +11,25 @@ extension EndToEnd {
       return try sandbox.run(["-c", command], of: "/bin/sh", environment: environment)
     }
 
+    @Test("Commands from a pipe do not wait for ever for a server that is gone")
+    func withoutServer() throws {
+      let sandbox = try Sandbox()
+      let command = """
+        cd \(sandbox.directory); mkfifo in; : > out
+        $HEARTH --plain < in > out & app=$!
+        exec 3> in
+        until grep -q Online out && grep -q "Type help" out; do sleep 0.1; done
+        info=$($HEARTH info --json)
+        server=$(echo "$info" | sed 's/.*"process \\([0-9]*\\)".*/\\1/')
+        socket=$(echo "$info" | sed 's/.*"socket":"\\([^"]*\\)".*/\\1/')
+        kill -STOP $app; kill -KILL $server; rm -f "$socket"; mkdir "$socket"; kill -CONT $app
+        printf 'post\\nUnsent\\nText\\n.\\nlist\\n' >&3; exec 3>&-
+        wait $app && cat out
+        """
+      let outcome = try shell(command, in: sandbox)
+      #expect(outcome.status == 0 && outcome.output.contains("\n1. Unsent, by "), "\(outcome)")
+    }
+
     @Test(
       "If the ID cannot be printed, the post is written and the error names the ID",
       arguments: [">/dev/full", ">&-"]

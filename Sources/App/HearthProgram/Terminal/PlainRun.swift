@@ -8,8 +8,8 @@ import Foundation
 @MainActor
 struct PlainRun {
   private let blog: LiveBlog
-  /// How long commands from a pipe wait, in milliseconds.
-  private static let patience: Int32 = 10_000
+  /// How long commands from a pipe wait while nothing but the connection changes.
+  private static let patience = Duration.seconds(10)
 
   init(_ blog: LiveBlog) {
     self.blog = blog
@@ -36,17 +36,25 @@ struct PlainRun {
     var isAtEnd = false
     let isPiped = isatty(STDIN_FILENO) == 0
     var isWaiting = isPiped
+    var deadline = ContinuousClock.now + Self.patience
     while true {
       var descriptors = [
         // While commands wait, further ones stay in the pipe.
         pollfd(fd: isWaiting || isAtEnd ? -1 : STDIN_FILENO, events: Int16(POLLIN), revents: 0),
         pollfd(fd: pipe[0], events: Int16(POLLIN), revents: 0),
       ]
-      let isLate =
-        poll(&descriptors, 2, isWaiting || isAtEnd || !lines.isEmpty ? Self.patience : -1) == 0
+      let isBounded = isWaiting || isAtEnd || !lines.isEmpty
+      let rest = max(.zero, ContinuousClock.now.duration(to: deadline))
+      poll(&descriptors, 2, isBounded ? Int32(rest / .milliseconds(1)) : -1)
       var bytes = [UInt8](repeating: 0, count: 256)
       while read(pipe[0], &bytes, bytes.count) > 0 {}
-      for event in mailbox.takeAll() { show(plain.take(event)) }
+      let events = mailbox.takeAll()
+      for event in events { show(plain.take(event)) }
+      // Without a server, there is an attempt to connect each second.
+      if descriptors[0].revents != 0 || !events.allSatisfy(\.isOfConnection) {
+        deadline = .now + Self.patience
+      }
+      let isLate = isBounded && deadline <= .now
       if isLate || plain.isReady { isWaiting = false }
       if descriptors[0].revents != 0 {
         if let new = input.read(STDIN_FILENO) { lines += new } else { isAtEnd = true }
@@ -78,6 +86,16 @@ struct PlainRun {
     case .search, .terminal, .environment, .changeAccount: break
     }
     return true
+  }
+}
+
+extension BlogEvent {
+  /// Whether this tells of the connection only.
+  fileprivate var isOfConnection: Bool {
+    switch self {
+    case .connection, .connectionProblem, .silence, .roundTrip, .pendingWrites: true
+    default: false
+    }
   }
 }
 
