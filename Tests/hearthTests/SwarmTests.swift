@@ -314,5 +314,20 @@ extension EndToEnd {
       #expect(outcome.status == 2)
       #expect(outcome.errors.contains(reason), "\(outcome.errors)")
     }
+
+    @Test("A report that cannot be written after the storm takes away no result")
+    func unwrittenReport() throws {
+      let sandbox = try Sandbox()
+      let pipe = sandbox.directory + "/report"
+      #expect(mkfifo(pipe, 0o600) == 0)
+      let arguments = [
+        "--users", "2", "--seconds", "1", "--report", pipe,
+        "--rules", Sandbox.package + "/assets/rules/blog.json",
+      ]
+      let environment = sandbox.environment.merging(["TMPDIR": sandbox.directory]) { $1 }
+      let outcome = try sandbox.run(["swarm"] + arguments, environment: environment)
+      #expect(outcome.status == 1 && outcome.errors.contains("nobody reads it"))
+      #expect(outcome.output.contains("verdict: "), "\(outcome.errors)")
+    }
   }
 }

@@ -67,12 +67,12 @@ struct Swarm: AsyncParsableCommand {
     FileDescriptors.allowMany()
     var result = try await carryOut(settings, options: options, in: folder)
     if result.isClean, folder.remove() { result.directory = nil }
-    if let report = arguments.report { try Self.write(result, to: report) }
     if arguments.json {
       Output.done("", json: result.json)
     } else {
       for line in result.lines { Output.done(line, json: nil) }
     }
+    if let report = arguments.report { try Self.write(result, to: report) }
     guard result.isClean else { throw ExitStatus.failed.exitCode }
   }
 
