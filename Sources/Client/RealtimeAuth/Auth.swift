@@ -125,7 +125,7 @@ public final class Auth: Sendable {
   /// Sends all requests to an emulator from now on, without encryption.
   ///
   /// - Parameters:
-  ///   - host: The emulator's host, without a scheme, a port and brackets.
+  ///   - host: The emulator's host, without a scheme, a port or brackets.
   ///   - port: The emulator's port, from 1 through 65535.
   public func useEmulator(withHost host: String, port: Int) {
     CallerContract.requireServer(at: host, port: port)

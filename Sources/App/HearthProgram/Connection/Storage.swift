@@ -97,7 +97,7 @@ package enum Storage {
   ///   - logger: Receives how long loading takes, and background failures.
   ///   - logMark: A file that records how far an observer has read the log of commits; later
   ///     commits are kept for it.
-  ///   - changesSchema: Whether to create or update the schema.
+  ///   - changesSchema: Whether to create the schema if it is missing.
   ///   - connections: How many connections to use at most; nil for the default.
   /// - Returns: The databases.
   package static func shared(

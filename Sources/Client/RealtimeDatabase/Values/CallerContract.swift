@@ -13,7 +13,7 @@ package enum CallerContract {
     require((1...65_535).contains(port), "\(port) is not a port")
     require(
       ConnectionTarget.isHost(host),
-      "\"\(host)\" is not a host; name it without a scheme, a port and brackets"
+      "\"\(host)\" is not a host; name it without a scheme, a port or brackets"
     )
   }
 

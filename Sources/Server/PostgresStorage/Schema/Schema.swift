@@ -9,8 +9,8 @@ enum Schema {
   ///
   /// Several processes may call this at the same time: one waits for the other.
   ///
-  /// - Throws: `StoreError` when a newer program created the schema, or when it is missing or older
-  ///   and may not be changed, or ``PostgresFailure``.
+  /// - Throws: `StoreError` when another version of this program created the schema, or when it is
+  ///   missing and may not be created, or ``PostgresFailure``.
   static func prepare(
     _ connection: PostgresConnection,
     at origin: String,

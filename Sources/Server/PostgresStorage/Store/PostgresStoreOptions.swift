@@ -38,7 +38,7 @@ package struct PostgresStoreOptions: Sendable {
   package var logMark: LogMark?
   /// Copies a whole database into a file; nil if copies are not supported.
   package var copy: (@Sendable (StoredRows, String) throws -> StoreCheck)?
-  /// Whether to make the schema if it is missing, and to bring an older one up to date.
+  /// Whether to make the schema if it is missing.
   package var changesSchema = true
   /// Where the stores count what they do.
   package let activity = NIOLockedValueBox(StorageActivity())

@@ -309,8 +309,8 @@ extension Session {
   mutating func noteCut(_ key: KeyEvent, from before: Int, to after: Int, limit: Int) {
     guard case .insert(let text)? = EditCommand(key), after == limit, after - before < text.count
     else { return }
-    let takes = "his field takes \(limit) characters."
-    message = .failure(text.count > 1 ? "The paste was cut: t" + takes : "T" + takes)
+    let takes = "field takes \(limit) characters."
+    message = .failure(text.count > 1 ? "The paste was cut: this \(takes)" : "This \(takes)")
   }
 
   /// Handles a key in a line, and reports what did not fit.

@@ -149,7 +149,6 @@ package final class ChildProcess: Sendable {
       }
     }
   }
-
 }
 
 /// Simulates a full disk for a process: none of its files can grow beyond a limit.
