@@ -38,7 +38,7 @@ struct StrictValueTests {
     }
   }
 
-  @Test("A transaction is rejected that assigns what a tree would drop, or where it has no place")
+  @Test("A transaction that assigns what a tree would drop, or where nothing fits, is rejected")
   func places() async throws {
     let station = try await Station()
     let ref = try station.open().reference(withPath: "place")

@@ -315,7 +315,7 @@ extension EndToEnd {
       #expect(outcome.errors.contains(reason), "\(outcome.errors)")
     }
 
-    @Test("A report that cannot be written after the storm takes away no result")
+    @Test("A report that cannot be written after the storm does not withhold the result")
     func unwrittenReport() throws {
       let sandbox = try Sandbox()
       let pipe = sandbox.directory + "/report"
