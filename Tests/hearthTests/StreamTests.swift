@@ -22,7 +22,9 @@ extension EndToEnd {
         info=$($HEARTH info --json)
         server=$(echo "$info" | sed 's/.*"process \\([0-9]*\\)".*/\\1/')
         socket=$(echo "$info" | sed 's/.*"socket":"\\([^"]*\\)".*/\\1/')
-        kill -STOP $app; kill -KILL $server; rm -f "$socket"; mkdir "$socket"; kill -CONT $app
+        kill -STOP $app
+        kill -KILL $server && rm -f "$socket" && mkdir "$socket" || { kill -KILL $app; exit 1; }
+        kill -CONT $app
         printf 'post\\nUnsent\\nText\\n.\\nlist\\n' >&3; exec 3>&-
         wait $app && cat out
         """

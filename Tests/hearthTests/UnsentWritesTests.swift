@@ -77,6 +77,7 @@ extension EndToEnd {
       // As earlier versions named it; they named the file of unsent writes after it.
       try Self.leaveUnsent(at: run + "/hearth.sock", in: sandbox)
       let before = try Self.files(in: sandbox)
+      #expect(!before.isEmpty)
       let next = try TerminalSession(["--plain", "--user", "alice"], in: sandbox)
       try next.wait(for: "Type help")
       try Self.waitForPost(in: next)
