@@ -115,9 +115,7 @@ package struct ConfigurationReader {
 
 /// The text of theme files: one line for each part that has a style of its own.
 enum ThemeText {
-  /// Parses a theme; invalid lines have no effect.
-  ///
-  /// - Returns: The theme.
+  /// Parses a theme; invalid lines have no effect, and are reported.
   static func theme(
     of file: ConfigurationReader.ThemeFile,
     problems: inout [ConfigurationProblem]
