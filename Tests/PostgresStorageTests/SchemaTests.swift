@@ -6,11 +6,7 @@ import Testing
 
 @testable import PostgresStorage
 
-@Suite(
-  "Schema versions",
-  .enabled(if: PostgresServer.isInstalled),
-  .timeLimit(.minutes(2))
-)
+@Suite("Schema versions", .needsPostgres, .timeLimit(.minutes(2)))
 struct SchemaTests {
   private let server: PostgresServer
   private let url: String

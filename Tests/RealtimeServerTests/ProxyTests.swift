@@ -133,10 +133,10 @@ struct ProxyTests {
   }
 }
 
-@Suite("A connection that a proxy uses again", .timeLimit(.minutes(1)))
+@Suite("A connection that a proxy uses again", .timeLimit(.minutes(1)), .cleansUp)
 struct ReusedConnectionTests {
   private func start() async throws -> DatabaseServer {
-    try await .start(DatabaseServer.Options(port: 0, rules: .open))
+    try await .start(DatabaseServer.Options(port: 0, rules: .open)).endingWithTest()
   }
 
   @Test("A WebSocket opens after other requests", arguments: [true, false])
@@ -151,7 +151,6 @@ struct ReusedConnectionTests {
     try await socket.ask(1, "p", #"{"p":"a","d":1}"#)
     socket.send("{}")
     #expect(try await socket.next().contains(#""t":"e""#))
-    await server.stop()
   }
 
   @Test("A handshake after other requests is refused as a first one is")
@@ -168,6 +167,5 @@ struct ReusedConnectionTests {
       let answer = try await http.answer()
       #expect(answer.status == status && answer.lines["connection"] == "close", "\(target)")
     }
-    await server.stop()
   }
 }
