@@ -182,7 +182,7 @@ extension Model {
     case .closed: break
     case .ignored:
       if case .paste = key {
-        session.message = .note("Nothing can be pasted here; c writes a post")
+        session.message = .notDone("Nothing can be pasted here; c writes a post")
       }
     }
     return []

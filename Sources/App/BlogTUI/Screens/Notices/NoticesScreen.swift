@@ -107,7 +107,7 @@ extension Model {
   fileprivate mutating func markNoticeRead() -> [Effect] {
     guard let entry = selectedNotice else { return [] }
     guard session.isUnread(entry) else {
-      session.message = .note("The notice is read already")
+      session.message = .notDone("The notice is read already")
       return []
     }
     let before = session.reading.marks.state
