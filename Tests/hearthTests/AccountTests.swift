@@ -92,6 +92,9 @@ extension EndToEnd {
       let done = try reset(code, "--email", "Ann@example.org", password: "battery staple")
       #expect(done.status == 0, "\(done.errors)")
       #expect(try reset(code, password: "another one").status == 4)
+      let ended = try sandbox.hearth("list", "--database", url)
+      #expect(ended.status == 4)
+      #expect(ended.errors.contains("the session has ended"))
       func signIn(_ password: String) throws -> Int32 {
         try sandbox.run(
           [

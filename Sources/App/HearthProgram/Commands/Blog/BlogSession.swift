@@ -49,7 +49,8 @@ struct BlogSession {
       guard let problem else { return }
       if problem.isPermanent {
         Output.message(problem.reason)
-        exit(ExitStatus.offline.rawValue)
+        let status: ExitStatus = problem.cause == .signInRefused ? .notPermitted : .offline
+        exit(status.rawValue)
       }
       if isNew, tellsMeanwhile { Output.message("\(problem.reason); it is tried again") }
     }
