@@ -70,6 +70,19 @@ struct TagTests {
     try await screen.wait("a refusal") { !$0.refusals.isEmpty }
   }
 
+  @Test("Nobody follows, mutes or blocks themselves")
+  func oneself() async throws {
+    let server = try await BlogServer(shippedRules: "blog.json")
+    let bob = try server.signedInBlog("bob")
+    _ = try await bob.post(title: "One", body: "b")
+    for action in [
+      BlogAction.follow(uid: "bob", true), .mute(uid: "bob", true), .block(uid: "bob", true),
+    ] {
+      await #expect(throws: BlogError.oneself) { try await bob.perform(action) }
+    }
+    try await bob.perform(.mute(uid: "bob", false))
+  }
+
   private func seed(
     _ server: BlogServer,
     _ numbers: some Sequence<Int>,

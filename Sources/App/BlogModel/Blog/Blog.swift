@@ -377,6 +377,8 @@ package struct Blog: Sendable {
       }
       let places = ["post-comments/\(id)/\(key)"]
       remove(places, of: key, on: id, leading: traces ?? [], completion: completion)
+    case .follow(me.uid, true), .mute(me.uid, true), .block(me.uid, true):
+      completion(BlogError.oneself)
     case .follow(let uid, let isFollowed):
       keep(uid, in: paths.following(by: me.uid), isFollowed, completion: completion)
     case .mute(let uid, let isMuted):

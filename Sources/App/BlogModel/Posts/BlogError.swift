@@ -8,6 +8,8 @@ package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
   case invalidText(String)
   /// Nobody has this identifier.
   case unknownPerson(String)
+  /// The person to follow, mute or block is the user.
+  case oneself
   /// A list cannot be read; carries the reason.
   case unreadable(String)
   /// Others changed the same data too often in the meantime.
@@ -22,6 +24,7 @@ package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
     case .invalidText(let sentence): sentence
     case .unknownPerson(let uid):
       "nobody has the identifier \"\(uid)\"; \"hearth list --json\" shows those of authors"
+    case .oneself: "that is you; only others can be followed, muted or blocked"
     case .unreadable(let reason): reason
     case .conflict(let id):
       "post \(id) was changed by others too often in the meantime; try again in a moment"

@@ -87,7 +87,7 @@ extension CommandFailure {
     case .notFound, .commentNotFound, .unknownPerson: .notFound
     case .unreadable: .failed
     case .notMine: .notPermitted
-    case .invalidText: .usage
+    case .invalidText, .oneself: .usage
     case .conflict: .conflict
     }
   }
