@@ -88,6 +88,9 @@ extension EndToEnd {
         )
       }
       #expect(try reset(code, "--email", "bob@example.org", password: "x").status == 2)
+      let long = try reset(code, password: String(repeating: "x", count: 4_097))
+      #expect(long.status == 2)
+      #expect(long.errors.contains("at most 4096 bytes"))
       #expect(try reset("nonsense", password: "battery staple").status == 4)
       let done = try reset(code, "--email", "Ann@example.org", password: "battery staple")
       #expect(done.status == 0, "\(done.errors)")

@@ -126,10 +126,8 @@ struct AdminClient {
       return CommandFailure(.conflict, "another account has this address")
     case "INVALID_EMAIL": return CommandFailure(.usage, "this is not an email address")
     case "WEAK_PASSWORD":
-      return CommandFailure(
-        .usage,
-        "a password needs at least \(Password.minimumLength) characters"
-      )
+      let rule = message.components(separatedBy: " : ").last ?? message
+      return CommandFailure(.usage, "a \(rule.lowercased())")
     case "EMAIL_NOT_FOUND", "USER_NOT_FOUND":
       return CommandFailure(.notFound, "there is no such account")
     case "PROJECT_NOT_FOUND":

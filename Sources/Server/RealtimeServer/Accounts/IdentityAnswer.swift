@@ -229,7 +229,7 @@ package struct IdentityError: Error, Hashable, Sendable {
     detail: "Password should be at least \(Password.minimumLength) characters"
   )
   static let longPassword = IdentityError(
-    "INVALID_PASSWORD",
+    "WEAK_PASSWORD",
     detail: "Password should be at most \(Password.maximumBytes) bytes"
   )
   static let invalidCredentials = IdentityError("INVALID_LOGIN_CREDENTIALS")
