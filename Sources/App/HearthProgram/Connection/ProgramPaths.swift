@@ -9,11 +9,14 @@ package struct ProgramPaths: Sendable {
   let socket: String
   /// The directory of the program's own state: logs, drafts, unsent writes.
   let state: String
-  /// Other sockets at which the database was reached, after which files are named: where earlier
-  /// versions looked for it, and where its server is now.
-  let formerSockets: [String]
   /// Whether the server stores nothing.
   let isEphemeral: Bool
+  /// Whether `--data-dir` names the data.
+  private let isNamed: Bool
+  /// The value of `XDG_RUNTIME_DIR`, if it is set.
+  private let runtime: String?
+  /// The socket of the server that serves the data, if one was running and no other was chosen.
+  private let running: String?
 
   /// Determines the paths.
   ///
@@ -47,9 +50,9 @@ package struct ProgramPaths: Sendable {
       state = try directory("XDG_STATE_HOME", orElse: ".local/state")
     }
     self.data = data
-    let running = isEphemeral || socket != nil ? nil : ServerRecord.socket(in: data)
-    let former = Self.formerSockets(of: data, isNamed: dataDirectory != nil, environment)
-    formerSockets = former + [running].compactMap(\.self).filter { !former.contains($0) }
+    isNamed = dataDirectory != nil
+    runtime = environment["XDG_RUNTIME_DIR"]
+    running = isEphemeral || socket != nil ? nil : ServerRecord.socket(in: data)
     if let socket {
       self.socket = Self.absolute(socket)
       return
@@ -77,19 +80,22 @@ package struct ProgramPaths: Sendable {
     self.socket = "\(directory)/\(kind)-\(digest).sock"
   }
 
-  private static func formerSockets(
-    of data: String,
-    isNamed: Bool,
-    _ environment: [String: String]
-  ) -> [String] {
+  /// Other sockets at which the database was reached, after which files are named: where earlier
+  /// versions looked for it, and where its server is now.
+  var formerSockets: [String] {
+    let former = namedSockets
+    return former + [running].compactMap(\.self).filter { !former.contains($0) }
+  }
+
+  private var namedSockets: [String] {
     let digest = SHA1.name(of: data)
-    let runtimes = [environment["XDG_RUNTIME_DIR"], "/run/user/\(geteuid())"].compactMap(\.self)
+    let runtimes = [runtime, "/run/user/\(geteuid())"].compactMap(\.self)
     let own = [data + "/run"] + Set(runtimes).sorted().map { $0 + "/hearth" }
     var sockets = (own + ["/tmp/hearth-\(geteuid())"]).map { "\($0)/hearth-\(digest).sock" }
     if isNamed { return sockets }
     sockets.append("\(data)/run/hearth.sock")
     // Elsewhere this name is that of the directory that is used without variables, if there is one.
-    if let users = usersData, users == data || access(users, F_OK) != 0 {
+    if let users = Self.usersData, users == data || access(users, F_OK) != 0 {
       sockets += own.dropFirst().map { "\($0)/hearth.sock" }
     }
     return sockets
