@@ -3,6 +3,7 @@ import NIOPosix
 import RealtimeServer
 import TLSTestSupport
 import Testing
+import TransportTestSupport
 
 @testable import RealtimeTransport
 
@@ -20,29 +21,6 @@ struct RaggedEndTests {
       promise: EventLoopPromise<Void>?
     ) {
       context.close(mode: .output, promise: promise)
-    }
-  }
-
-  /// Collects what arrives until the other end closes.
-  private final class Collector: ChannelInboundHandler, Sendable {
-    typealias InboundIn = ByteBuffer
-
-    let end: EventLoopPromise<String>
-    private let text: NIOLoopBoundBox<String>
-
-    init(loop: any EventLoop) {
-      text = NIOLoopBoundBox("", eventLoop: loop)
-      end = loop.makePromise()
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-      text.value += String(decoding: Self.unwrapInboundIn(data).readableBytesView, as: UTF8.self)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) { end.succeed(text.value) }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-      context.close(promise: nil)
     }
   }
 
@@ -75,7 +53,7 @@ struct RaggedEndTests {
       .channelOption(.allowRemoteHalfClosure, value: false)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let collector = Collector(loop: channel.eventLoop)
+          let collector = RawPeer.Collector(loop: channel.eventLoop)
           collected.succeed(collector.end)
           try channel.pipeline.syncOperations.addHandler(Ender())
           try tls.secure(channel, to: "localhost")

@@ -5,26 +5,27 @@ package import RealtimeTransport
 /// Sends bytes to an address, reads nothing or everything, and notices when it is disconnected.
 package enum RawPeer {
   /// Collects what arrives until the other end closes.
-  private final class Collector: ChannelInboundHandler, Sendable {
-    typealias InboundIn = ByteBuffer
+  package final class Collector: ChannelInboundHandler, Sendable {
+    package typealias InboundIn = ByteBuffer
 
-    let end: EventLoopPromise<String>
+    /// Everything that has arrived.
+    package let end: EventLoopPromise<String>
     private let text: NIOLoopBoundBox<String>
 
-    init(loop: any EventLoop) {
+    package init(loop: any EventLoop) {
       text = NIOLoopBoundBox("", eventLoop: loop)
       end = loop.makePromise()
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       text.value += String(decoding: Self.unwrapInboundIn(data).readableBytesView, as: UTF8.self)
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    package func channelInactive(context: ChannelHandlerContext) {
       end.succeed(text.value)
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    package func errorCaught(context: ChannelHandlerContext, error: any Error) {
       context.close(promise: nil)
     }
   }
