@@ -109,7 +109,10 @@ struct Inspection: ~Copyable {
     evaluator.ascend(to: 0)
     // This counts because a request may name many locations.
     try? evaluator.budget.spend(RulesLimits.stepsPerKey * path.count)
-    for key in path.keys where !key.isPriority {
+    // A priority is governed by the rules of its node.
+    let ruled = path.isPriority ? path.count - 1 : path.count
+    for index in 0..<ruled {
+      let key = path.keys[index]
       let depth = plans.count - 1
       let text = evaluator.scratch.keep(key)
       var guess = 0
