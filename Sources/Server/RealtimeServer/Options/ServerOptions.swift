@@ -49,13 +49,12 @@ public struct ServerOptions: Sendable {
   public var version = ""
   /// How often metrics are logged; nil means never.
   public var metricsInterval: Duration?
-  /// The host under which clients reach this particular server, for the greeting: behind a proxy,
-  /// or where several servers share a storage.
+  /// The host of the proxy through which clients reach the server, for the greeting; or, where
+  /// several servers share a storage, the host at which the others reach this one.
   ///
-  /// It includes the port, unless that is the default one.
-  ///
-  /// If its name begins with `s-`, Firebase clients fall back to the original address when this
-  /// host disappears.
+  /// It includes the port, unless that is the default one. With ``redirectsClients``, clients reach
+  /// this server there as well; if the name then begins with `s-`, Firebase clients for JavaScript
+  /// fall back to the original address when this host disappears.
   public var advertisedHost: String?
   /// Whether clients are sent to the server that leads their database, where several share a
   /// storage; otherwise this server forwards to that one what they say.
