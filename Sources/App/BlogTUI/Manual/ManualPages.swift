@@ -185,7 +185,7 @@ extension ManualPages {
     ("as NAME post TITLE | TEXT", "let somebody else write a post, with \\n for its line breaks"),
     ("as NAME comment TITLE | TEXT", "let them comment on the post of that title"),
     ("as NAME star TITLE", "let them star it; unstar, delete and type (a comment) likewise"),
-    ("as NAME join", "let them come, so that they are here; leave likewise"),
+    ("as NAME join", "show them as online; leave ends that"),
     (
       "terminal NAME",
       "the next steps are at the terminal of that name, with a user of the same name, or \"of USER\"; "

@@ -48,7 +48,9 @@ enum CommandManual {
       page.heading("Options of the screen")
       add(arguments(of: open).filter { !isCommon($0) }, to: &page)
       page.heading("Common options")
-      page.paragraph("The screen takes them, and every command that says so.")
+      page.paragraph(
+        "The screen takes them, and every command that says so. One without a use there is refused."
+      )
       add(arguments(of: open).filter(isCommon), to: &page)
     }
     page.heading("Commands")

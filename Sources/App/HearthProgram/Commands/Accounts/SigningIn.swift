@@ -93,10 +93,10 @@ struct ResetPasswordCommand: AsyncParsableCommand {
     commandName: "reset-password",
     abstract: "Have a code sent to an address, or set a new password with that code.",
     discussion: """
-      Without --code the service is asked to send a code to the address; a server of hearth sends no \
-      mail, there its administrator prints one with "hearth users reset". With --code a new password \
-      is asked for, or read from stdin with --password-stdin. Everybody who is signed in with the \
-      old password is signed out.
+      Without --code the service is asked to send a code to the address. A server of hearth sends no \
+      mail: its administrator prints a code with "hearth users reset". With --code a new password is \
+      asked for, or read from stdin with --password-stdin. Everybody who is signed in with the old \
+      password is signed out.
       """
   )
 
@@ -131,7 +131,7 @@ struct ResetPasswordCommand: AsyncParsableCommand {
     let email = try email ?? PasswordInput.text("Email address")
     try await auth.sendPasswordReset(withEmail: email)
     options.confirm(
-      "if \(email) has an account there, a code is on its way to it",
+      "if \(email) has an account there, you get a code by mail or from an administrator",
       json: .object(("email", .string(email)))
     )
     guard !options.json else { return }
