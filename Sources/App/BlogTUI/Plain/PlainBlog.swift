@@ -283,7 +283,7 @@ package struct PlainBlog: Sendable {
     ("mute N, unmute N", "hide what the author of a post writes on the screens, or show it"),
     ("block N, unblock N", "refuse the author's comments on my posts, or allow them"),
     ("bookmark N, unbookmark N", "mark a post for the list of bookmarks, or no longer"),
-    ("notices", "comments on your posts, answers to you, and where you are named"),
+    ("notices, notices clear", "comments on your posts, answers to you, and where you are named"),
     ("read N, read all", "mark a post as read, or everything; unread N marks it as unread"),
     ("people", "who is online"),
     ("name, name NAME", "who you are, or another name for you"),
@@ -341,6 +341,9 @@ package struct PlainBlog: Sendable {
     let words = line.split(separator: " ", maxSplits: 1).map(String.init)
     guard let name = words.first else { return Answer() }
     let rest = words.count > 1 ? words[1] : ""
+    if !rest.isBlank, Self.commands.contains(where: { $0.name == name }) {
+      return Answer(lines: ["The command \(name) takes no words. Type help."])
+    }
     switch name {
     case "help", "?": return Answer(lines: Self.commands.map { "\($0.name): \($0.help)." })
     case "list": return Answer(lines: lines { _ in true })
