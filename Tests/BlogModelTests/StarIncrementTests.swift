@@ -62,7 +62,7 @@ struct StarIncrementTests {
     #expect(post.starCount == names.count)
   }
 
-  @Test("A star already given on another terminal is no failure, even if the owner is unknown")
+  @Test("A star already given on another terminal is not a failure, even if the owner is unknown")
   func twice() async throws {
     let (server, id) = try await server()
     try await server.signedInBlog("alice").perform(.star(id, true))

@@ -48,7 +48,7 @@ struct OwnCommandTests {
       ("[commands.a]\n\nkey = \"x\"", 3, "the command \"a\" needs a line"),
       ("[commands]\na = \" \"", 2, "the command \"a\" is empty"),
       ("[commands]\na = 1.5", 2, "needs a text in quotes"),
-      ("[commands]\n\"a b\" = \"x\"", 2, "is no name for a command"),
+      ("[commands]\n\"a b\" = \"x\"", 2, "cannot name a command"),
       ("[commands]\nstar = \"x\"", 2, "there is a command \"star\" already"),
       ("[commands]\nsearch = \"x\"", 2, "there is a command \"search\" already"),
       ("[commands.a]\nrun = \"x\"\nkey = \"Hyper-x\"", 3, "is not a key"),

@@ -38,9 +38,9 @@ struct LeafValueTests {
 
   @Test("stores whole numbers as integers")
   func numbers() {
-    if case .integer(5) = LeafValue(number: 5) {} else { Issue.record("5 is no integer") }
-    if case .integer(0) = LeafValue(number: -0.0) {} else { Issue.record("-0 is no integer") }
-    if case .double = LeafValue(number: 1e19) {} else { Issue.record("1e19 is no double") }
+    if case .integer(5) = LeafValue(number: 5) {} else { Issue.record("5 is not an integer") }
+    if case .integer(0) = LeafValue(number: -0.0) {} else { Issue.record("-0 is not an integer") }
+    if case .double = LeafValue(number: 1e19) {} else { Issue.record("1e19 is not a double") }
   }
 
   @Test("has a strict order for any mix of numbers")

@@ -234,7 +234,7 @@ struct LifecycleTests {
       _ = ref.queryOrderedByKey().queryStarting(atValue: 1)
     }
     await #expect(processExitsWith: .failure) {
-      // Creating the reference is no mistake, since `useEmulator` may follow; using it is.
+      // Creating the reference is not a mistake, since `useEmulator` may follow; using it is.
       let ref = Database.database().reference()
       Database.database().callbackQueue = DispatchQueue(label: "test.callbacks")
       ref.setValue(1)

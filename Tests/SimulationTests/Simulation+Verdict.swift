@@ -48,7 +48,7 @@ extension Simulation {
 
   /// Describes what is wrong once everything has come to rest, or nil.
   mutating func verdict() -> String? {
-    if hub.snapshot != store.stored.root { return "the hub's data are not those of the store" }
+    if hub.snapshot != store.stored.root { return "the hub's data differs from the store's" }
     if hub.revision != store.revision { return "the hub is at another revision than the store" }
     return replayProblem ?? clientProblem ?? requestProblem
   }

@@ -14,7 +14,7 @@ struct ErrorPatternTests {
     #expect(Set(await failure.seen()) == [failure.expected])
   }
 
-  @Test("The number of an error of another domain is no sign-in code")
+  @Test("The number of an error of another domain is not a sign-in code")
   func otherDomain() {
     #expect(AuthErrorCode(_nsError: NSError(domain: "other", code: 17_020)) == .internalError)
   }

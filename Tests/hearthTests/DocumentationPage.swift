@@ -138,7 +138,7 @@ struct DocumentationPage: CustomTestStringConvertible, Sendable {
       esac
     }
     curl() {
-      # A stream ends with the time that there is. What is refused is no example.
+      # A stream ends with the time that there is. What is refused is not an example.
       command curl -fsS -m 3 "${@//127.0.0.1:9000/127.0.0.1:$port}" || [ $? = 28 ]
     }
     """#

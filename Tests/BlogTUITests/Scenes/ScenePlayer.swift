@@ -218,7 +218,7 @@ struct ScenePlayer {
 
   private static func size(_ word: String) throws -> Size {
     let numbers = word.split(separator: "x").compactMap { Int($0) }
-    guard numbers.count == 2 else { throw SceneMistake("\(word) is no size") }
+    guard numbers.count == 2 else { throw SceneMistake("\(word) is not a size") }
     return Size(width: numbers[0], height: numbers[1])
   }
 
@@ -353,7 +353,7 @@ struct ScenePlayer {
       case "reply": return .notice(.reply(post, title: title, by: Self.author(rest)))
       case "mention": return .notice(.mention(post, title: title, by: Self.author(rest)))
       case "star": return .notice(.star(post, title: title, count: Int(rest) ?? 0))
-      default: throw SceneMistake("\(kind) is no notice")
+      default: throw SceneMistake("\(kind) is not a notice")
       }
     case "notices":
       return .notices(words.contains("fixture") ? Fixture.notices : [])
@@ -392,7 +392,7 @@ struct ScenePlayer {
       case "bookmarks": lists.bookmarks.insert(parts[1])
       case "search":
         lists.searches.append(SavedSearch(slot: parts[1], name: parts[2], text: parts[3]))
-      default: throw SceneMistake("\(word) is no list")
+      default: throw SceneMistake("\(word) is not a list")
       }
     }
     return lists

@@ -73,7 +73,7 @@ extension ArraySlice<String> {
 
   mutating func takeNumber() throws -> Int {
     let word = try take("a number")
-    guard let number = Int(word) else { throw SceneMistake("\(word) is no number") }
+    guard let number = Int(word) else { throw SceneMistake("\(word) is not a number") }
     return number
   }
 
@@ -93,7 +93,7 @@ extension ArraySlice<String> {
     if let kind = all[word] { return kind }
     if word.hasPrefix("author:") { return .author(uid: String(word.dropFirst(7))) }
     if word.hasPrefix("tag:") { return .tag(String(word.dropFirst(4))) }
-    throw SceneMistake("\(word) is no list")
+    throw SceneMistake("\(word) is not a list")
   }
 
   /// Removes all words; they are posts.
@@ -113,7 +113,7 @@ extension ArraySlice<String> {
   private static func post(_ word: String) throws -> Post {
     let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
     guard let head = parts.first?.wholeMatch(of: /([^@*]+)(?:@([^*]*))?(?:\*(\d+))?/) else {
-      throw SceneMistake("\(word) is no post")
+      throw SceneMistake("\(word) is not a post")
     }
     let id = String(head.1)
     let numbered = id.first == "n" ? Int(id.dropFirst()).map { Fixture.numbered([$0]) } : nil
@@ -150,7 +150,7 @@ extension ArraySlice<String> {
     }
     let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
     guard let head = parts.first?.wholeMatch(of: /([^<@]+)(?:<([^@]+))?(?:@(.*))?/) else {
-      throw SceneMistake("\(word) is no comment")
+      throw SceneMistake("\(word) is not a comment")
     }
     return BlogComment(
       String(head.1),
@@ -199,7 +199,7 @@ extension ArraySlice<String> {
         name: name,
         text: verb == "save-search" ? try take("a search") : nil
       )
-    default: throw SceneMistake("\(verb) is no action")
+    default: throw SceneMistake("\(verb) is not an action")
     }
   }
 }

@@ -13,7 +13,7 @@ enum ConnectionCheck {
     let start = Array("HTTP/1.1 ".utf8)
     try demand(
       whole.isEmpty || whole.starts(with: start),
-      "the answer is no HTTP: \(String(decoding: whole.prefix(80), as: UTF8.self))"
+      "the answer is not HTTP: \(String(decoding: whole.prefix(80), as: UTF8.self))"
     )
     let middle = input.count / 2
     let cut = answer(to: [Array(input[..<middle]), Array(input[middle...])])

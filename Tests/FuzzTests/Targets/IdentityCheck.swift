@@ -40,7 +40,7 @@ enum IdentityCheck {
   private static func check(_ fields: RequestFields) throws(BrokenProperty) {
     for name in names {
       if let text = (try? fields.text(name)) ?? nil {
-        try demand(!text.isEmpty && !text.utf8.contains(0), "\(name) is no text")
+        try demand(!text.isEmpty && !text.utf8.contains(0), "\(name) is not text")
         try demand((try? fields.flag(name)) == nil, "\(name) is a text and a flag")
         try checkToken(text)
       }
@@ -48,7 +48,7 @@ enum IdentityCheck {
         try demand(EmailAddress(email.text) == email, "\(email) is another address")
         try demand(
           email.text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !(0x41...0x5A).contains($0) },
-          "\(email) is no address in small letters"
+          "\(email) is not an address in lowercase letters"
         )
       }
       if let texts = try? fields.texts(name) {

@@ -9,7 +9,7 @@ enum KeyCheck {
     case sequence([UInt8])
     /// An operating system command, without its escape.
     case string([UInt8])
-    /// Bytes that are no character.
+    /// Bytes that are not a character.
     case malformed
   }
 

@@ -50,7 +50,7 @@ enum PathCheck {
     let sorted = keys.sorted()
     for (position, key) in sorted.enumerated() {
       for later in sorted[position...] {
-        try demand(!(later < key), "the order of \(key) and \(later) is no order")
+        try demand(!(later < key), "the order of \(key) and \(later) is inconsistent")
       }
     }
   }

@@ -39,7 +39,7 @@ enum TextCheck {
     let forms = text.clusters.flatMap(\.asciiForms)
     let width = forms.reduce(0) { $0 + $1.width }
     try demand(width == text.width, "the ASCII forms change the width")
-    try demand(forms.flatMap(\.text.utf8).allSatisfy { $0 < 0x7F }, "a form is no ASCII")
+    try demand(forms.flatMap(\.text.utf8).allSatisfy { $0 < 0x7F }, "a form is not ASCII")
   }
 
   private static func checkLayout(_ text: SafeText, _ width: Int) throws(BrokenProperty) {

@@ -11,7 +11,7 @@ enum URLCheck {
     if let namespace = url.target.namespace { written += "?ns=" + namespace }
     if case .unix = url.target.endpoint { written += "#/" + location }
     guard let again = try? DatabaseURL(written) else {
-      throw BrokenProperty("\(written) is no URL, but \(text.debugDescription) is")
+      throw BrokenProperty("\(written) is not a URL, but \(text.debugDescription) is")
     }
     try demand(again.target == url.target, "\(written) is another database")
     try demand(

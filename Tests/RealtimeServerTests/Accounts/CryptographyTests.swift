@@ -106,7 +106,7 @@ struct CryptographyTests {
     #expect(try !P256Key().isSigned(message, by: signature))
   }
 
-  @Test("Bytes that are no private key are refused")
+  @Test("Bytes that are not a private key are refused")
   func refusedKeys() {
     let order = bytes("ffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551")
     #expect(P256Key(privateBytes: order) == nil)

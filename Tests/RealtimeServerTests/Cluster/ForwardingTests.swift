@@ -173,7 +173,7 @@ struct ForwardingTests {
       try await client.ask(number, "p", #"{"p":"/m","d":"\#(text)"}"#)
       #expect(try await cluster.ask(leader, "GET", "/m.json").body == "\"\(text)\"")
     }
-    // Frames of the link, numbers, and what is no JSON at all.
+    // Frames of the link, numbers, and what is not JSON at all.
     for text in ["w1:", "m2:{}", "e2:1000 bye", "7", "b0:", "{", "", "\u{0}"] {
       let rude = try await cluster.client(at: other)
       rude.send(text)

@@ -201,7 +201,7 @@ struct CodeReader<Unit: MarkupUnit> {
       return start.isComment ? .comment : .string
     }
     if language.lineComments.contains(where: { has($0, at: index, in: signs) }),
-      // In a shell, `$#` is no comment.
+      // In a shell, `$#` is not a comment.
       signs[index] != "#" || index == 0 || units[index - 1].isBlank
     {
       index = units.count

@@ -106,7 +106,7 @@ struct OwnCommandReader {
       let reason =
         isName
         ? "there are more than \(OwnCommand.limit) commands"
-        : "\"\(name)\" is no name for a command: use letters, digits and dashes"
+        : "\"\(name)\" cannot name a command: use letters, digits and dashes"
       faults.append(.init(line: line, reason: reason))
       return nil
     }

@@ -28,7 +28,7 @@ struct TOMLDocument {
   private(set) var faults: [Fault] = []
 
   init(_ text: String) {
-    // A line feed after a carriage return is no character of its own.
+    // A line feed after a carriage return is not a character of its own.
     var lines = text.replacing("\r\n", with: "\n")
       .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     // The parser treats a NUL character as the end of the file.

@@ -21,7 +21,7 @@ package struct Report {
     text += Self.lastHeading + lines
   }
 
-  /// The recording in a report, and the number of lines before it; nil if the file is no report.
+  /// The recording in a report, and the number of lines before it; nil if the file is not a report.
   ///
   /// - Throws: ``RecordingError`` if the report has no recording.
   static func recording(

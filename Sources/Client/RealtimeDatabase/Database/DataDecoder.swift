@@ -3,7 +3,7 @@ internal import RealtimeCore
 
 /// Decodes a value from data in the shape that its type asks for.
 ///
-/// Data do not say whether children with the keys 0, 1, 2 … are an array or a dictionary: only the
+/// Data does not say whether children with the keys 0, 1, 2 … are an array or a dictionary: only the
 /// type knows. A container of either kind is therefore made from both forms of JSON.
 struct DataDecoder: Decoder, SingleValueDecodingContainer {
   /// How many elements an array may lack; data of a stranger must not become a huge one.
@@ -148,12 +148,12 @@ struct DataDecoder: Decoder, SingleValueDecodingContainer {
 
   private func valid<Value>(_ value: Value?) throws -> Value {
     if let value { return value }
-    throw DecodingError.dataCorrupted(problem("\(json.text) is no \(Value.self)"))
+    throw DecodingError.dataCorrupted(problem("\(json.text) is not of type \(Value.self)"))
   }
 
   fileprivate func mismatch(_ type: Any.Type) -> DecodingError {
     guard json != .null else { return .valueNotFound(type, problem("there is no data")) }
-    return .typeMismatch(type, problem("the data are no \(type)"))
+    return .typeMismatch(type, problem("the data is not of type \(type)"))
   }
 
   fileprivate func problem(_ text: String) -> DecodingError.Context {

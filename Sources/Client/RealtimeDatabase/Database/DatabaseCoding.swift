@@ -137,7 +137,7 @@ extension Database {
   /// As in the original, it is a class: changing a strategy affects everyone who holds the decoder.
   /// The strategies are those of Foundation's `JSONDecoder`.
   /// Children whose keys are indexes become an array or a dictionary, as the type asks; elements
-  /// that an array lacks are nil. Data with more than 1,024 gaps are no array.
+  /// that an array lacks are nil. Data with more than 1,024 gaps is not an array.
   public final class Decoder {
     /// How dates can be read.
     public typealias DateDecodingStrategy = JSONDecoder.DateDecodingStrategy

@@ -309,7 +309,7 @@ enum Dialect {
     var index = offset
     while bytes[index] != UInt8(ascii: "\r") {
       guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index]) else {
-        throw LoadError("a length that is no number")
+        throw LoadError("a length that is not a number")
       }
       value = value * 10 + Int(bytes[index] - UInt8(ascii: "0"))
       index += 1

@@ -111,7 +111,7 @@ extension SwarmAccess {
           + (database.isHosted
             ? "; it takes an OAuth2 access token of a service account, and no database secret" : "")
       } else {
-        "is no emulator that believes everybody; --admin-key-file names the secret of its "
+        "is not an emulator, which believes everybody; --admin-key-file names the secret of its "
           + "administrators"
       }
     throw CommandFailure(.notPermitted, "\(database.url) \(reason)")

@@ -16,7 +16,7 @@ final class CommitLink {
   private struct Head {
     var batch: Int64
     var id: UUID
-    /// The last row that is no barrier.
+    /// The last row that is not a barrier.
     var written: UUID
     var revision: Int64
   }

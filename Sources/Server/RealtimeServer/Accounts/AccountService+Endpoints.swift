@@ -67,7 +67,7 @@ extension AccountService {
 
   /// Checks that a request to the emulator has an API key, which the hosted service demands.
   ///
-  /// A server that is no emulator finds its databases by their addresses and needs no API key.
+  /// A server that is not an emulator finds its databases by their addresses and needs no API key.
   private func checkKey(_ request: IdentityRequest) throws(IdentityError) {
     guard settings.isEmulator, request.bearer == nil else { return }
     guard let key = request.parameter("key"), !key.isEmpty else {

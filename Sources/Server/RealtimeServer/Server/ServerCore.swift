@@ -165,7 +165,7 @@ final class ServerCore {
   /// Firebase clients retry endlessly when the handshake is refused, and report nothing. So an
   /// emulator lets them in and then tells them why they must stay away, which they do show.
   func admit(_ request: HTTPRequest) -> EventLoopFuture<HTTPAnswer?> {
-    // A session that moves to a WebSocket is no further connection.
+    // A session that moves to a WebSocket is not another connection.
     if session(named: request) != nil { return eventLoop.makeSucceededFuture(nil) }
     if isLink(request) {
       do throws(RESTError) {

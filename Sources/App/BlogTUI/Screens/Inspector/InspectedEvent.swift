@@ -27,7 +27,7 @@ struct InspectedEvent: Equatable, Sendable {
 extension InspectedEvent {
   /// The event as a line of JSON; members that are unknown or do not apply are left out.
   ///
-  /// A body that was cut off, or is no JSON, is a string.
+  /// A body that was cut off, or is not JSON, is a string.
   var line: String {
     var members = [
       JSONMember("time", .string(Clock.isoText(event.time))),

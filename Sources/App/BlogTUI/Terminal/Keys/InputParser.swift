@@ -249,7 +249,7 @@ extension InputParser {
       bytes.append(byte)
       state = .console
     case UInt8(ascii: "$") where TerminalKeys.isShiftedNumber(bytes.dropFirst(2)):
-      // The byte is no final one, but rxvt ends its keys with it.
+      // The byte is not a final one, but rxvt ends its keys with it.
       finish(byte, &events)
     case 0x20...0x3F:
       bytes.append(byte)
@@ -407,7 +407,7 @@ struct PasteBuffer: Sendable {
 struct ScalarAssembler: Sendable {
   /// What a byte completes.
   struct Step: Hashable, Sendable {
-    /// Whether it ends bytes that are no character.
+    /// Whether it ends bytes that are not a character.
     var isMalformed = false
     /// The character, if any, after those bytes.
     var scalar: Unicode.Scalar?

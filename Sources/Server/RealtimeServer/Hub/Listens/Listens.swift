@@ -90,7 +90,7 @@ struct Listens: Sendable {
     return registry.add(listen, of: peer, in: root, cache: &cache)
   }
 
-  /// Removes a listen; it is no error if the listen does not exist or was never granted.
+  /// Removes a listen; it is not an error if the listen does not exist or was never granted.
   mutating func end(_ key: ListenKey, of peer: PeerID) {
     conditional.remove(key, of: peer)
     guard accounts.remove(key, of: peer) else { return }
