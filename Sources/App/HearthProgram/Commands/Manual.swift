@@ -192,7 +192,7 @@ enum CommandManual {
 struct Completions: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "completion",
-    abstract: "Print what bash, zsh or fish needs to complete the command line."
+    abstract: "Print a script that completes the command line in bash, zsh or fish."
   )
 
   @Argument(

@@ -12,7 +12,7 @@ import RealtimeServer
 struct Open: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "open",
-    abstract: "Open the blog on the screen; what hearth does without a command."
+    abstract: "Open the blog on the screen, as hearth does without a command."
   )
 
   @OptionGroup(title: "Screen") var screen: ScreenOptions

@@ -147,7 +147,7 @@ extension ProfileCommand {
   struct ShowOne: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "show",
-      abstract: "Print what a profile says."
+      abstract: "Print a profile."
     )
 
     @Argument(help: "Its name.", completion: .profiles, transform: DashedWord.restore)

@@ -108,7 +108,7 @@ struct ResetPasswordCommand: AsyncParsableCommand {
   )
   var email: String?
 
-  @Option(help: .init("The code, which works once and not for long.", valueName: "code"))
+  @Option(help: .init("The code, which works once and soon expires.", valueName: "code"))
   var code: String?
 
   @Flag(help: "Read the new password from the first line of stdin.")

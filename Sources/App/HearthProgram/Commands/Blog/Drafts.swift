@@ -6,7 +6,7 @@ import RealtimeCore
 struct DraftsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drafts",
-    abstract: "List what was typed and not sent; show or delete one.",
+    abstract: "List drafts that were not sent; show or delete one.",
     discussion: """
       These are the drafts of terminals that have ended. A terminal that is open lists its own, \
       with C.

@@ -236,7 +236,7 @@ struct Unfollow: ActionCommand {
 struct Mute: ActionCommand {
   static let configuration = CommandConfiguration(
     commandName: "mute",
-    abstract: "Mute a person: nothing of theirs is listed or told any more."
+    abstract: "Mute a person: nothing that they write is listed or announced."
   )
 
   @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)

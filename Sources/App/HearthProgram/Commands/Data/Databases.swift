@@ -74,7 +74,7 @@ extension Databases {
 
   /// Whether to change a whole database without a question.
   struct Consent: ParsableArguments {
-    @Flag(help: "Do it; without this, only say what would be done.")
+    @Flag(help: "Do it; otherwise, only say what would be done.")
     var yes = false
 
     /// Ensures that the user means it.

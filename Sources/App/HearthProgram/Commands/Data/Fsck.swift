@@ -34,7 +34,7 @@ struct Fsck: AsyncParsableCommand {
   @Flag(help: "Repair the blog, where there is one right answer.")
   var repair = false
 
-  @Flag(help: "Go on with what is left of a database that lacks something, and keep copies of it.")
+  @Flag(help: "Back up the damaged files and continue with what is readable.")
   var acceptLoss = false
 
   @OptionGroup var choice: DatabaseChoice
