@@ -35,7 +35,7 @@ enum JSONCheck {
     let again = (try? JSONParser.parse(writer.bytes)).flatMap { try? Node(json: $0) }
     try demand(again == node, "\(writer.text) stands for other data")
     try demand(again?.hash == node.hash, "\(writer.text) has another hash")
-    try demand(node.json(.export).text == writer.text, "data are written in two ways")
+    try demand(node.json(.export).text == writer.text, "data is written in two ways")
     // Arrays may appear or disappear once, but data in value form survives another round trip.
     if let plain = try? Node(json: node.json(.value)) {
       let twice = try? Node(json: plain.json(.value))

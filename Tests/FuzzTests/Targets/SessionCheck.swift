@@ -35,7 +35,7 @@ enum SessionCheck {
     try demand(session.hub.snapshot == session.stored, "what is stored is not what is shown")
     try demand(
       Validation.problem(with: session.stored, at: .root) == nil,
-      "data that are not valid are stored"
+      "data that is not valid is stored"
     )
   }
 

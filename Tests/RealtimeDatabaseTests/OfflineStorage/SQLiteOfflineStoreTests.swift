@@ -180,7 +180,7 @@ struct SQLiteOfflineStoreTests {
     }
     #expect(store.data(of: 1)?.childCount == 10)
     let last = try #require(told.sizes.last)
-    #expect(last < 400_000, "the data are 20 kB, all changes 4 MB")
+    #expect(last < 400_000, "the data is 20 kB, all changes are 4 MB")
     store.close()
   }
 

@@ -200,7 +200,7 @@ struct Serve: AsyncParsableCommand {
       """
       EMULATOR MODE: every credential is believed and, as long as there are no rules, everything is \
       allowed. Whoever can reach this port can read and change all data. Never use it for data that \
-      matter.
+      matters.
       """
     )
   }
