@@ -99,6 +99,18 @@ extension EndToEnd {
       #expect(try sandbox.hearth("bookmark", "nothing", "--user", "ann").status == 3)
     }
 
+    @Test("A search for what is unread finds the posts of others until they are read")
+    func unread() throws {
+      let id = try sandbox.post("Tea", "B", by: "ann")
+      func found(by name: String) throws -> [String] {
+        try sandbox.hearth("search", "unread", "--user", name).lines
+      }
+      #expect(try found(by: "bob").count == 1)
+      #expect(try found(by: "ann") == [])
+      try sandbox.hearth("read", id, "--user", "bob")
+      #expect(try found(by: "bob") == [])
+    }
+
     @Test("Notices can be listed and marked as read")
     func notices() throws {
       func hearth(_ user: String, _ arguments: String...) throws -> [String] {

@@ -166,12 +166,17 @@ package struct Blog: Sendable {
 
   // MARK: What is new
 
+  /// What the user has read; where nothing is recorded, everything is unread.
+  ///
+  /// - Throws: `DatabaseError` when the database cannot be read.
+  package func readState() async throws -> ReadState { try await recordedMarks().1 }
+
   /// What others did that concerns the user, newest first, and what of it the user has read.
   ///
   /// - Returns: The notices, and the read state; where none is recorded, everything is unread.
   /// - Throws: `DatabaseError` when the database cannot be read.
   package func notices() async throws -> (entries: [NoticeEntry], state: ReadState) {
-    let (_, state) = try await recordedMarks()
+    let state = try await readState()
     let database = paths.root.database
     let queue = database.callbackQueue
     let told = AsyncStream<[NoticeEntry]> { continuation in

@@ -487,8 +487,8 @@ package struct PlainBlog: Sendable {
   private mutating func search(_ text: String) -> Answer {
     if let problem = SearchPattern.problem(in: text) { return Answer(lines: [problem]) }
     guard let pattern = SearchPattern(text) else { return Answer(lines: ["Search for what?"]) }
-    let uid = me.uid
-    let found = lines { pattern.matches($0, me: uid) }
+    let (uid, readState) = (me.uid, readState)
+    let found = lines { pattern.matches($0, me: uid, readState: readState) }
     return Answer(lines: found.isEmpty ? ["No post matches."] : found)
   }
 

@@ -150,6 +150,9 @@ package struct SearchPattern: Hashable, Sendable {
     }
   }
 
+  /// Whether a part of it asks for what is unread.
+  package var looksAtReadState: Bool { terms.contains { $0.test == .unread } }
+
   /// Whether a post with these comments matches.
   ///
   /// - Complexity: O(n) in the length of the texts, for the patterns that people type

@@ -54,8 +54,8 @@ struct SearchPosts: BlogCommand {
     abstract: "Print the posts that match a search, in their text or in a comment.",
     discussion: """
       Words next to each other match as a phrase in title, author, text and comments. author:NAME, \
-      title:TEXT, #TAG, stars>5, mine and starred test one property; ! negates a part. All parts \
-      must match.
+      title:TEXT, #TAG, stars>5, mine, starred and unread test one property; ! negates a part. All \
+      parts must match.
       """
   )
 
@@ -74,8 +74,9 @@ struct SearchPosts: BlogCommand {
     }
     let session = try BlogSession(options)
     let me = session.blog.me.uid
+    let readState = pattern.looksAtReadState ? try await session.blog.readState() : nil
     let found = try await session.blog.search(.recent) { post, comments in
-      pattern.matches(post, comments: comments, me: me)
+      pattern.matches(post, comments: comments, me: me, readState: readState)
     }
     let muted = await session.blog.muted()
     session.print(found.filter { !muted.contains($0.uid) })
