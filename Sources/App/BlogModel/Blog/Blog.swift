@@ -277,7 +277,6 @@ package struct Blog: Sendable {
     var post: Post?
     /// The comment, likewise.
     var comment: Comment?
-    /// The comment to which the comment replies.
     var parent: Comment?
   }
 

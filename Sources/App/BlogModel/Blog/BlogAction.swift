@@ -16,7 +16,6 @@ package enum BlogAction: Sendable, Hashable, Codable {
   case editComment(PostID, commentID: String, text: String)
   /// Deleting one of the user's posts with its comments.
   case deletePost(PostID)
-  /// Deleting one of the user's comments.
   case deleteComment(PostID, commentID: String)
   /// Following (true) or unfollowing (false) a person.
   case follow(uid: String, Bool)
@@ -58,7 +57,6 @@ extension BlogAction {
 
   /// What is said about an action.
   private struct Facts {
-    /// The action as the subject of a sentence.
     let name: String
     var post: PostID?
     var comment: String?
@@ -145,7 +143,6 @@ extension BlogAction {
   /// of the action is restored instead.
   package var refusal: (sentence: String, retry: String)? { facts.refusal }
 
-  /// The key of the post that it is about.
   package var post: PostID? { facts.post }
 
   /// The key of the comment that it is about.
@@ -157,7 +154,6 @@ extension BlogAction {
     return facts.comment ?? facts.post
   }
 
-  /// Whether it removes what it is about.
   package var isDeletion: Bool { facts.isDeletion }
 
   /// The path that the action writes to first.

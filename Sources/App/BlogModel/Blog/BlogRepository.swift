@@ -5,7 +5,6 @@ internal import RealtimeDatabase
 ///
 /// All calls return at once. Their results arrive through the handler passed to ``start(_:)``.
 package protocol BlogRepository: Sendable {
-  /// The current user.
   var me: Author { get }
   /// The name of the database, for the status bar.
   var databaseName: String { get }
@@ -84,9 +83,7 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case connectionProblem(ConnectionProblem?)
   /// The server does not respond to any request; nil once it does again.
   case silence(Silence?)
-  /// The number of the user's writes that are not yet acknowledged.
   case pendingWrites(Int)
-  /// An action of the user was acknowledged.
   case succeeded(BlogAction)
   /// An action of the user was refused; its effect on the screen has been undone.
   case failed(BlogAction, reason: String)
@@ -183,7 +180,6 @@ package struct DatabaseErrorText: Sendable {
   /// Stores a refused request, and returns the path of the file; nil if it cannot be stored.
   let keep: @Sendable (JSONValue) -> String?
 
-  /// Describes errors of requests of a user.
   package init(
     uid: String,
     signIn: String? = nil,

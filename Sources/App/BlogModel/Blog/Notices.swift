@@ -398,7 +398,6 @@ package enum Notice: Hashable, Sendable, Codable {
   case comment(PostID, title: String, by: Author)
   /// One of the user's posts has more stars than before.
   case star(PostID, title: String, count: Int)
-  /// A reply to one of the user's comments.
   case reply(PostID, title: String, by: Author)
   case mention(PostID, title: String, by: Author)
 

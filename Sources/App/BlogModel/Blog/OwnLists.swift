@@ -3,18 +3,14 @@ internal import RealtimeDatabase
 
 /// What an account keeps for itself, the same on all its terminals.
 package struct OwnLists: Hashable, Sendable, Codable {
-  /// The people whom the user follows.
   package var following: Set<String>
   /// The people of whom the user wants to see nothing.
   package var muted: Set<String>
   /// The people who may not comment on the user's posts.
   package var blocked: Set<String>
-  /// The posts that the user has marked.
   package var bookmarks: Set<PostID>
-  /// The searches that the user has saved, by their names.
   package var searches: [SavedSearch]
 
-  /// Makes lists, which are empty unless something else is said.
   package init(
     following: Set<String> = [],
     muted: Set<String> = [],
@@ -30,9 +26,7 @@ package struct OwnLists: Hashable, Sendable, Codable {
   }
 }
 
-/// A search under a name.
 package struct SavedSearch: Hashable, Sendable, Codable {
-  /// How many searches an account can have.
   package static let limit = 100
   package static let nameLimit = 50
   package static let textLimit = 200
@@ -58,7 +52,6 @@ package struct SavedSearch: Hashable, Sendable, Codable {
 }
 
 // Safety: all state is accessed only on the callback queue of the database.
-/// Watches what the account keeps for itself.
 final class OwnListsWatch: @unchecked Sendable {
   /// How many muted or blocked people, or bookmarks, are reported.
   private static let limit: UInt = 1_000

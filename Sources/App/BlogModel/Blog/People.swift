@@ -160,7 +160,6 @@ package struct Typist: Hashable, Sendable, Codable {
     self.at = max(0, min(at, 1 << 53))
   }
 
-  /// Whether the person is probably still writing.
   package func isWriting(now: Int64) -> Bool { now < at + Self.patience }
 }
 
@@ -171,7 +170,6 @@ package struct TerminalName: Hashable, Sendable {
   /// The name of the terminal, such as that of its device.
   package let text: String
 
-  /// Makes a name.
   package init(key: String, text: String) {
     self.key = key
     self.text = text

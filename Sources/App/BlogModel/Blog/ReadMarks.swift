@@ -180,7 +180,6 @@ package enum ReadChange: Hashable, Sendable {
 
 /// What a person has read, on any terminal.
 package struct ReadState: Hashable, Sendable, Codable {
-  /// What is known about one post.
   package enum Mark: Hashable, Sendable, Codable {
     /// The post was read, with its comments up to that key; the key is empty if there were none.
     case read(lastComment: String)

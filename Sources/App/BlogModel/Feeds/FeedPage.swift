@@ -55,7 +55,6 @@ struct FeedPage {
 
   // MARK: Events
 
-  /// Takes an event of the current part.
   mutating func take(_ event: DataEventType, of snapshot: DataSnapshot, by index: Index) {
     if event == .childRemoved {
       // Until the server has answered, the page shows a guess from other lists, which does not hold.
@@ -223,9 +222,7 @@ struct FeedPage {
 struct FeedRange {
   /// Which posts to keep when there are more than the limit allows.
   enum Limit: Hashable {
-    /// The highest in the order of the list.
     case highest(Int)
-    /// The lowest in the order of the list.
     case lowest(Int)
   }
 
@@ -294,7 +291,6 @@ struct FeedBound {
 final class FeedEntry: Identifiable {
   let id: String
   let snapshot: DataSnapshot
-  /// The child's position in the list.
   let position: IndexEntry
   /// The post; nil if the child cannot be read as one.
   let post: Post?

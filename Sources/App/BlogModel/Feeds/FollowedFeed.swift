@@ -228,7 +228,6 @@ final class FollowedFeed: @unchecked Sendable {
     burst.end { [weak self] in self?.publish(onlyChange: true) }
   }
 
-  /// Reports the current list.
   func publish() { publish(onlyChange: false) }
 
   private func publish(onlyChange: Bool) {

@@ -7,14 +7,11 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
   private(set) var elements: [Element] = []
   /// Whether the server has sent the contents of the query.
   private(set) var isLoaded = false
-  /// The index that the query orders by.
   private let index: Index
   /// The positions of the elements, strictly ascending.
   private var positions: [IndexEntry] = []
-  /// The positions by key.
   private var known: [String: IndexEntry] = [:]
 
-  /// Makes an empty selection with this order.
   init(by index: Index) {
     self.index = index
   }

@@ -1,7 +1,6 @@
 internal import Dispatch
 internal import RealtimeDatabase
 
-/// The progress of a search through a whole list.
 package struct SearchProgress: Sendable, Equatable, Codable {
   package enum End: Sendable, Hashable, Codable {
     /// Every post was searched.
@@ -15,7 +14,6 @@ package struct SearchProgress: Sendable, Equatable, Codable {
   package let number: Int
   /// The matches since the last report, in descending order of their keys.
   package let found: [Post]
-  /// How many posts have been searched so far.
   package let searched: Int
   /// When the last of them was written, in milliseconds since 1970; nil if its key does not tell.
   package let reached: Int64?

@@ -474,7 +474,6 @@ private struct LineReader<Unit: MarkupUnit> {
     return (start + 1..<close, end + 1, link)
   }
 
-  /// Whether the scheme of a link begins at an index.
   private func hasScheme(at start: Int) -> Bool {
     Link.schemes.contains { scheme in
       var index = start

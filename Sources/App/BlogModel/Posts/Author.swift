@@ -1,10 +1,8 @@
 private import Foundation
 
-/// A person who writes.
 package struct Author: Hashable, Sendable, Codable {
   /// The identifier, a legal key.
   package let uid: String
-  /// The name that others see.
   package let name: String
 
   package init(uid: String, name: String) {
@@ -14,9 +12,7 @@ package struct Author: Hashable, Sendable, Codable {
 }
 
 extension Author {
-  /// The reason why a name cannot be a user name.
   package struct NameError: Error, Sendable, CustomStringConvertible {
-    /// What is wrong and what to do about it.
     package let description: String
   }
 

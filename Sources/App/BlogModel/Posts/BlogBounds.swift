@@ -14,7 +14,6 @@ package enum BlogBounds {
       case comment
     }
 
-    /// The text that the problem is about.
     package let field: Field
     /// What is wrong, as a sentence.
     package let description: String
@@ -129,7 +128,6 @@ extension Post {
 }
 
 extension Comment {
-  /// The text as readers see it: all that may be written.
   package var shownText: String { BlogBounds.shown(text, upTo: BlogBounds.comment) }
 }
 

@@ -1,4 +1,3 @@
-/// A reason why a blog operation failed.
 package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
   case notFound(PostID)
   case commentNotFound(String)
@@ -15,7 +14,6 @@ package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Others changed the same data too often in the meantime.
   case conflict(PostID)
 
-  /// What is wrong and what to do about it.
   package var description: String {
     switch self {
     case .notFound(let id): "there is no post \(id); \"hearth list recent\" shows which there are"

@@ -28,7 +28,6 @@ package struct BlogPaths: Sendable {
 
   package var allComments: DatabaseReference { root.child("post-comments") }
 
-  /// The record of a person.
   package func user(_ uid: String) -> DatabaseReference { place("users", uid) }
 
   /// Where a list of a person is stored.

@@ -6,7 +6,6 @@ internal import RealtimeCore
 /// It contains nothing that the post or comment does not say itself. Readers skip an entry whose
 /// target is gone or no longer says the same, and `hearth fsck --repair` removes it.
 package struct BlogTrace: Hashable, Sendable {
-  /// The reason for an entry.
   enum Kind: Hashable, Sendable {
     /// The target replies to a comment by the person with this identifier.
     case reply(uid: String)

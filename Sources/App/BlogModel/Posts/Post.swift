@@ -65,13 +65,9 @@ package struct Comment: Sendable, Identifiable {
   /// The time of creation; the lowest number if the key does not tell.
   private let created: Int64
 
-  /// The key, a push id.
   package var id: String { key.text }
-  /// The identifier of the author.
   package var uid: String { string(.uid) ?? "" }
-  /// The author's name at the time of writing.
   package var author: String { string(.author) ?? "" }
-  /// The text; it may have several lines.
   package var text: String { string(.commentText) ?? "" }
   /// The key of the comment it replies to; nil if it is about the post itself.
   ///
@@ -191,15 +187,12 @@ extension Post {
 }
 
 extension Comment {
-  /// Who wrote it, by the name at the time of writing.
   package var writer: Author { Author(uid: uid, name: author) }
 
-  /// Reads a comment; nil if there is none.
   package init?(_ snapshot: DataSnapshot) {
     self.init(snapshot.key, from: snapshot.node)
   }
 
-  /// Reads the comment with a key; nil if there is none.
   package init?(_ id: String, from node: Node) {
     guard let children = node.children else { return nil }
     key = Key(id)

@@ -4,7 +4,6 @@ package import RealtimeDatabase
 /// Finds the inconsistencies in a blog that `hearth fsck` reports.
 package struct BlogCheck: Sendable {
   package private(set) var postCount = 0
-  /// How many comments were checked.
   package private(set) var commentCount = 0
   package private(set) var starCount = 0
   /// The inconsistencies, in the order of the check.
@@ -280,7 +279,6 @@ extension Node {
   }
 }
 
-/// An inconsistency in a blog, and its remedy.
 package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
   /// How to repair a fault: counts follow the stars, and copies follow the posts.
   package enum Remedy: Hashable, Sendable, CustomStringConvertible {
@@ -299,7 +297,6 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
     /// There is more than one right answer, so a person must decide.
     case person(String)
 
-    /// The remedy in words.
     package var description: String {
       switch self {
       case .count: "count the stars"
@@ -315,6 +312,5 @@ package struct BlogFault: Hashable, Sendable, CustomStringConvertible {
   package let problem: String
   package let remedy: Remedy
 
-  /// The path and the problem in one line.
   package var description: String { "\(path): \(problem)" }
 }

@@ -10,7 +10,6 @@ package struct BlogRepair: Sendable {
   package enum Outcome: Hashable, Sendable {
     /// The fault was repaired; carries what was done.
     case repaired(String)
-    /// The fault was already gone.
     case gone
     /// The fault remains; carries the reason.
     case left(String)

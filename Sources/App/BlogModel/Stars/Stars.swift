@@ -312,7 +312,6 @@ final class StarIntents: Sendable {
     }
   }
 
-  /// Whether this is the latest intent for the post.
   func isLast(_ number: Int, of post: PostID) -> Bool {
     numbers.withLockedValue { $0.last[post] == number }
   }

@@ -31,7 +31,6 @@ package struct Configuration: Hashable, Sendable, Codable {
     return [Self.automatic] + allThemes.map(\.name).filter { seen.insert($0).inserted }
   }
 
-  /// The theme that the settings select.
   package var theme: Theme {
     let name = settings.word(.theme)
     return allThemes.last { $0.name == name } ?? automaticTheme
@@ -78,7 +77,6 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
     self.reason = reason
   }
 
-  /// The location in compiler style, and the reason.
   package var description: String {
     line.map { "\(source):\($0): \(reason)" } ?? "\(source): \(reason)"
   }

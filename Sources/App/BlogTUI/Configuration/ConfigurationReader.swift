@@ -26,7 +26,6 @@ package struct ConfigurationReader {
     "HEARTH_" + setting.rawValue.uppercased().replacing("-", with: "_")
   }
 
-  /// Applies the environment variables.
   package mutating func read(environment: [String: String]) {
     configuration.isLight = environment["COLORFGBG"].map(Self.isLight)
     for setting in Setting.allCases {
@@ -36,7 +35,6 @@ package struct ConfigurationReader {
     }
   }
 
-  /// Applies a command-line option.
   package mutating func read(_ text: String, for setting: Setting, option: String) {
     choose(text, for: setting, from: .commandLine(option))
   }

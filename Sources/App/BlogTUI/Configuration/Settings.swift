@@ -1,7 +1,5 @@
-/// A user preference.
 package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
   case theme
-  /// When colours are used.
   case color
   case ascii
   case mouse
@@ -19,7 +17,6 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
   /// Whether what arrives is tinted for a moment.
   case motion
   case times
-  /// Whether to draw a line between days.
   case dayRules = "day-rules"
   /// Whether to show list and post side by side.
   case split
@@ -27,7 +24,6 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
   case sendTyping = "send-typing"
   /// Whether others see which post the user reads.
   case shareReading = "share-reading"
-  /// Whether to show that others are writing.
   case showTyping = "show-typing"
   case notifications
 
@@ -39,7 +35,6 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
     case theme
   }
 
-  /// The values that the setting can have.
   package var kind: Kind {
     switch self {
     case .theme: .theme
@@ -124,7 +119,6 @@ package enum SettingValue: Hashable, Sendable, CustomStringConvertible, Codable 
 
 /// Why a value is invalid for a setting, or a binding for keys.
 package struct SettingProblem: Error, Hashable, Sendable {
-  /// What is wrong, and what would be right.
   package let reason: String
 
   package init(_ reason: String) {
@@ -136,7 +130,6 @@ package struct SettingProblem: Error, Hashable, Sendable {
 package struct Settings: Hashable, Sendable, Codable {
   /// The origin of a value; later origins override earlier ones.
   package enum Origin: Hashable, Sendable, Comparable, Codable {
-    /// The default value.
     case standard
     case file(String, line: Int?)
     case environment(String)
@@ -154,7 +147,6 @@ package struct Settings: Hashable, Sendable, Codable {
       }
     }
 
-    /// Whether the other origin overrides this one.
     package static func < (left: Origin, right: Origin) -> Bool { left.rank < right.rank }
 
     package var text: String {
@@ -168,7 +160,6 @@ package struct Settings: Hashable, Sendable, Codable {
     }
   }
 
-  /// The value chosen for a setting, and its origin.
   struct Choice: Hashable, Sendable, Codable {
     let value: SettingValue
     let origin: Origin
@@ -176,7 +167,6 @@ package struct Settings: Hashable, Sendable, Codable {
 
   private var choices: [Setting: Choice] = [:]
 
-  /// Makes settings with default values.
   package init() {}
 
   package subscript(setting: Setting) -> SettingValue {
@@ -189,7 +179,6 @@ package struct Settings: Hashable, Sendable, Codable {
     set { choices[setting] = newValue }
   }
 
-  /// The origin of the effective value.
   package func origin(of setting: Setting) -> Origin {
     choices[setting]?.origin ?? .standard
   }

@@ -16,7 +16,6 @@ package struct Theme: Hashable, Sendable, Codable {
     case selectedBorder = "selected-border"
     case title
     case text
-    /// Names of people.
     case author
     /// Less important text.
     case dim
@@ -39,7 +38,6 @@ package struct Theme: Hashable, Sendable, Codable {
     case match
     /// What has just arrived, on top of the style that it has at rest.
     case glow
-    /// Headings within a text.
     case heading
     /// What a text quotes.
     case quote
@@ -73,7 +71,6 @@ package struct Theme: Hashable, Sendable, Codable {
   package let name: String
   private let styles: [Role: Style]
 
-  /// Makes a theme; a part without a style is plain.
   package init(name: String, styles: [Role: Style]) {
     self.name = name
     self.styles = styles
@@ -143,7 +140,6 @@ package struct Theme: Hashable, Sendable, Codable {
 }
 
 extension Theme {
-  /// The themes that do not come from a file.
   package static let builtIn =
     [ember, emberLight] + Palette.others.map(\.theme) + [dark, light, highContrast, mono]
 

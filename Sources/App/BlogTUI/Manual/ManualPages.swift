@@ -212,19 +212,16 @@ package struct Roff {
   /// The length of the lines of a page, which are filled again when it is read.
   private static let lineBytes = 80
 
-  /// Begins a manual page.
   package init(name: String, section: Int, summary: String) {
     text = ".TH \"\(name.uppercased())\" \"\(section)\" \"\(Self.date)\" \"hearth\" \"hearth\"\n"
     heading("Name")
     text += "\(Self.escaped(name)) \\- \(Self.escaped(summary))\n"
   }
 
-  /// Begins a section.
   package mutating func heading(_ title: String) {
     text += ".SH \(Self.escaped(title).uppercased())\n"
   }
 
-  /// Begins a subsection.
   package mutating func subheading(_ title: String) {
     text += ".SS \"\(Self.escaped(title))\"\n"
   }

@@ -2,7 +2,6 @@ import CNcurses
 import Glibc
 
 package struct TerminalOptions: Hashable, Sendable {
-  /// Whether colours are used.
   package enum ColorMode: Hashable, Sendable {
     /// Colours, unless the terminal has none or `NO_COLOR` is set and not empty.
     case automatic
@@ -12,7 +11,6 @@ package struct TerminalOptions: Hashable, Sendable {
     case never
   }
 
-  /// Whether colours are used.
   package var colorMode: ColorMode
   /// Whether the program receives clicks and the wheel; otherwise the terminal handles them.
   package var usesMouse: Bool
@@ -27,7 +25,6 @@ package struct TerminalOptions: Hashable, Sendable {
   /// Whether 24-bit colours are used on terminals that say they have them.
   package var usesDirectColor: Bool
 
-  /// Makes options; the defaults suit most users.
   package init(
     colorMode: ColorMode = .automatic,
     usesMouse: Bool = true,
@@ -53,16 +50,13 @@ package enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
   case inputIsNoTerminal
   /// Standard output is a file or a pipe.
   case outputIsNoTerminal
-  /// The environment does not name the type of the terminal.
   case typeIsMissing
   /// The terminal cannot move its cursor.
   case typeIsTooSimple(String)
-  /// The terminal database has no entry for the type.
   case typeIsUnknown(String)
   /// A system or library call failed; the string is its name.
   case systemFailure(String, code: Int32)
 
-  /// One line for the user: what is wrong, and what helps.
   package var description: String {
     switch self {
     case .inputIsNoTerminal:
@@ -382,14 +376,12 @@ package final class NcursesTerminal {
     writeDirectly(question)
   }
 
-  /// Notes that the terminal has answered something.
   func wasAnswered() {
     guard let askedAt else { return }
     self.askedAt = nil
     didAnswer?(.now - askedAt)
   }
 
-  /// Handles the reply about synchronized output.
   func wasAnswered(canSynchronize: Bool) {
     awaitsAnswer = false
     self.canSynchronize = canSynchronize
@@ -496,7 +488,6 @@ extension NcursesTerminal {
     adoptSize()
   }
 
-  /// Suspends, and adds the resulting events.
   func suspend(_ events: inout [TerminalEvent]) {
     let before = size
     suspend()

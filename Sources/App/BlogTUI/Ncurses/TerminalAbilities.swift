@@ -46,7 +46,6 @@ package enum TerminalAbilities {
     opensLinks(type: NcursesTerminal.environment("TERM") ?? "") { NcursesTerminal.environment($0) }
   }
 
-  /// A text that identifies the terminal of this process.
   package static func identity() -> String {
     identity(type: NcursesTerminal.environment("TERM") ?? "") { NcursesTerminal.environment($0) }
   }

@@ -1,7 +1,6 @@
 import CNcurses
 import Glibc
 
-/// The descriptors of a terminal, and its type according to the environment.
 struct TerminalDescriptors {
   /// The descriptor from which keys are read.
   let input: Int32

@@ -7,7 +7,6 @@ package struct PlainBlog: Sendable {
   /// The result of a typed line.
   package struct Answer: Equatable, Sendable {
     package var lines: [String] = []
-    /// The work to be done.
     package var effects: [Effect] = []
   }
 
@@ -57,7 +56,6 @@ package struct PlainBlog: Sendable {
   private var toldProblem: String?
   private var mode = Mode.commands
 
-  /// Makes a blog without any posts yet.
   package init(me: Author) {
     self.me = me
     told = Told(name: me.name)

@@ -3,7 +3,6 @@ package import BlogModel
 /// Why a program ended.
 package enum Ending: Hashable, Sendable {
   case quit
-  /// The user wants to switch accounts.
   case changeAccount
   /// The terminal was closed.
   case hangUp
@@ -14,9 +13,7 @@ package enum Ending: Hashable, Sendable {
 /// What the program needs from a terminal: the port between the screens and ncurses.
 @MainActor
 package protocol TerminalDevice: AnyObject {
-  /// The number of columns and rows.
   var size: Size { get }
-  /// The symbols that the terminal can show.
   var glyphs: GlyphSet { get }
 
   /// Waits for something to happen and returns all of it, in order.
@@ -81,17 +78,13 @@ package struct Environment {
   package var run: (CommandJob, _ ended: @escaping @Sendable (CommandOutcome) -> Void) -> Void = {
     $1(CommandOutcome(name: $0.name, failure: "cannot be run here"))
   }
-  /// Saves the history of the command line.
   package var keepHistory: ([String]) -> Void = { _ in }
-  /// Saves a value in the configuration file.
   package var keepSetting: (Setting, SettingValue) -> Result<Void, EnvironmentError> = { _, _ in
     .success(())
   }
-  /// Starts or stops watching what goes over the wire.
   package var watchWire: (Bool) -> Void = { _ in }
   /// Makes a change whose writes are caused by what the user did.
   package var attributeWrites: (_ cause: String, _ change: () -> Void) -> Void = { $1() }
-  /// Connects to the database (true), or disconnects and stays disconnected (false).
   package var setNetwork: (Bool) -> Void = { _ in }
   /// Records each event before the program handles it; see ``Recording``.
   package var record: (RecordingEntry) -> Void = { _ in }
@@ -108,16 +101,13 @@ package struct Environment {
   /// Whether the user reads a database that has accounts without one.
   package var isWithoutAccount = false
 
-  /// Makes an environment in which every operation is unavailable or does nothing.
   package init() {}
 }
 
 /// Why an operation outside the program failed.
 package struct EnvironmentError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The operation is not available in this environment.
   package static let unavailable = EnvironmentError("That is not possible here.")
 
-  /// What went wrong, why, and what to do.
   package let description: String
 
   package init(_ description: String) {

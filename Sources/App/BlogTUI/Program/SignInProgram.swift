@@ -5,7 +5,6 @@ package final class SignInProgram<Terminal: TerminalDevice> {
   package enum Ending: Hashable, Sendable {
     /// The user is known.
     case done
-    /// The user continues without an account.
     case withoutAccount
     /// The user returns to the blog, with nothing changed.
     case back

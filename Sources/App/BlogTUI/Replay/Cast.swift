@@ -85,7 +85,6 @@ package struct ANSIPicture {
   private var shown: Screen?
   private var style = Style.plain
 
-  /// Starts with a terminal in an unknown state.
   package init() {}
 
   /// The bytes that make the terminal show this screen; empty if it shows it already.

@@ -35,7 +35,6 @@ package struct RecentRecording {
 
   package init() {}
 
-  /// Adds entries.
   package mutating func add(_ entries: [RecordingEntry], after model: Model) {
     for entry in entries { add(entry) }
     if isDue(model) { beginPart(from: model) }

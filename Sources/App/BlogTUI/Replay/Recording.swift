@@ -5,14 +5,12 @@ private import Foundation
 struct RecordingLine: Codable {
   /// The version of the line format that is read and written.
   static let version = 1
-  /// The name of the format on the first line.
   static let format = "hearth recording"
 
   /// The name of the format; only on the first line.
   var format: String?
   /// The version of the line format; only on the first line.
   var version: Int?
-  /// The state in which a program started.
   var start: RecordingStart?
   /// The time by the server's clock.
   var time: Int64?
@@ -28,16 +26,13 @@ struct RecordingLine: Codable {
 package struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The line, counted from 1.
   package let line: Int
-  /// The problem with the line.
   package let reason: String
 
-  /// The line and the reason.
   package var description: String { "line \(line): \(reason)" }
 }
 
 /// Everything that one terminal handled, in order; its screens can be reproduced from it.
 package struct Recording: Sendable {
-  /// The state in which the program started.
   package let start: RecordingStart
   package let steps: [RecordedStep]
   /// Whether the last line was cut off, for example because the program was killed.

@@ -23,7 +23,6 @@ package struct Replay: Sendable {
   package private(set) var position = 0
   /// The number of steps executed so far, including repeated ones.
   private(set) var carriedOut = 0
-  /// The model at the current position.
   package private(set) var model: Model
 
   /// The time of each position, which never decreases, even where a clock did.
@@ -57,7 +56,6 @@ package struct Replay: Sendable {
   }
 
   package var count: Int { recording.steps.count }
-  /// Whether the position is after the last step.
   package var isAtEnd: Bool { position == count }
   /// The milliseconds from the beginning to the current position.
   package var elapsed: Int64 { elapsed(at: position) }

@@ -4,25 +4,20 @@ import BlogModel
 package struct ReplayFact: Hashable, Sendable {
   /// The kinds of facts, to which the user can jump.
   package enum Kind: CaseIterable, Hashable, Sendable {
-    /// The user of the terminal pressed a key.
     case key
     /// A post was written, changed or deleted.
     case post
-    /// A post was starred or unstarred.
     case star
     /// A comment was written, changed or deleted.
     case comment
     /// A person came or left.
     case people
-    /// The connection was established or lost.
     case connection
     case refusal
-    /// Something else.
     case other
   }
 
   package let kind: Kind
-  /// One line about it.
   package let text: SafeText
 
   init(_ kind: Kind, _ text: String) {

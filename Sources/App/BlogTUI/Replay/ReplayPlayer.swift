@@ -19,9 +19,7 @@ package struct ReplayPlayer: Sendable {
   /// The longest pause during playback, in milliseconds; longer pauses are shortened.
   static let longestPause: Int64 = 2_000
 
-  /// The replay at its current position.
   package private(set) var replay: Replay
-  /// The number of columns and rows of the terminal.
   package private(set) var size: Size
   package private(set) var isPlaying = false
   /// The current speed, as a multiple of real time.
@@ -54,7 +52,6 @@ package struct ReplayPlayer: Sendable {
     if replay.isAtEnd { isPlaying = false }
   }
 
-  /// Performs the command of a key.
   package mutating func handle(_ key: KeyEvent) {
     if case .resize(let new) = key {
       size = new
@@ -171,7 +168,6 @@ package final class ReplayProgram<Terminal: TerminalDevice> {
   private var player: ReplayPlayer
   private var shown: Screen?
 
-  /// Makes a program; nothing happens before ``run()``.
   package init(terminal: Terminal, recording: Recording) {
     self.terminal = terminal
     player = ReplayPlayer(recording, size: terminal.size, glyphs: terminal.glyphs)

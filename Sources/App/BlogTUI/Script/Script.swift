@@ -3,7 +3,6 @@ package struct Script: Hashable, Sendable {
   package enum Step: Hashable, Sendable {
     case keys([KeyEvent])
     case command(String)
-    /// Change the size of the terminal.
     case size(Size)
     /// Let that much time pass, in milliseconds.
     case pause(Int64)
@@ -25,11 +24,9 @@ package struct Script: Hashable, Sendable {
     case change(Change)
   }
 
-  /// A step and its position in the file.
   package struct Line: Hashable, Sendable {
     /// The line, counted from 1.
     package let number: Int
-    /// The step on that line.
     package let step: Step
     /// The line as it was written, without the blanks before it.
     package let text: String
@@ -46,11 +43,9 @@ package struct Script: Hashable, Sendable {
       self.reason = reason
     }
 
-    /// The line and the reason.
     package var description: String { "line \(line): \(reason)" }
   }
 
-  /// The steps, in order.
   package let lines: [Line]
 
   /// Parses a script.
@@ -168,11 +163,9 @@ extension Script {
     /// Goes offline.
     case leave
     case post(title: String, body: String)
-    /// Comments on the post with that title.
     case comment(title: String, text: String)
     /// Stars (true) or unstars (false) the post with that title.
     case star(title: String, Bool)
-    /// Deletes the post with that title.
     case delete(title: String)
     /// Starts writing a comment on the post with that title.
     case type(title: String)

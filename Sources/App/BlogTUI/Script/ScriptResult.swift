@@ -23,7 +23,6 @@ package struct ScriptResult: Sendable {
   private let failure: Script.Failure?
   private let screen: String
 
-  /// Makes a result.
   package init(
     of name: String,
     _ script: Script,

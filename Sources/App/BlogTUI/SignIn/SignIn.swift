@@ -2,9 +2,7 @@
 package enum SignInEvent: Sendable {
   /// The user pressed a key or used the mouse, or the terminal has a new size.
   case key(KeyEvent)
-  /// Something was typed or pasted that cannot be read.
   case unreadable(UnreadableInput)
-  /// A request failed, for the given reason.
   case failed(String)
   /// The server has sent a code; without mail, an administrator provides it.
   case codeSent
@@ -21,20 +19,16 @@ package enum SignInEvent: Sendable {
 package enum SignInEffect: Hashable, Sendable {
   /// Continue as a user who is signed in on this machine.
   case use(uid: String)
-  /// Sign a user out on this machine.
   case signOut(uid: String)
   case signIn(email: String, password: String)
   case signUp(userName: String, email: String, password: String)
-  /// Request that a code be sent.
   case sendCode(email: String)
   case setPassword(code: String, password: String)
   case setUserName(String)
   case goOn
   /// Go back to the blog as the user who was there before.
   case goBack
-  /// Draw every cell again.
   case redraw
-  /// Stop the process, as the suspend key does.
   case suspend
   case quit
 }
@@ -68,7 +62,6 @@ package struct SignIn: Sendable {
   package enum Choice: Hashable, Sendable {
     /// Continue as a user who is signed in on this machine.
     case account(uid: String)
-    /// Sign in with an email address.
     case signIn
     case signUp
     case forgotten
@@ -76,22 +69,18 @@ package struct SignIn: Sendable {
   }
 
   package let databaseName: String
-  /// The symbols that the terminal can show.
   package let glyphs: GlyphSet
-  /// The styles of all parts.
   package let theme: Theme
   /// Whether the database may be used without an account.
   package let allowsNobody: Bool
   /// The user who came here from the blog; nil if the blog was not open yet.
   package let returningUser: ReturningUser?
-  /// The number of columns and rows.
   package internal(set) var size: Size
   /// The users who are signed in on this machine, the latest first.
   package internal(set) var accounts: [Account]
   package internal(set) var list = ListView<Choice>()
   /// The open form, in front of the choices.
   package internal(set) var form: SignInForm?
-  /// The message that is shown until the next key.
   package internal(set) var message: Message?
   /// The request in progress, until the server responds.
   package internal(set) var activity: SafeText?
@@ -162,7 +151,6 @@ package struct SignIn: Sendable {
     relayout()
   }
 
-  /// Tells every part how much space it has.
   mutating func relayout() {
     let frame = Frame(size)
     list.resize(to: frame.page.size)

@@ -1,6 +1,5 @@
 /// A part of the sign-in screens that can be clicked.
 enum SignInPart: Hashable {
-  /// A choice of the first page.
   case choice(SignIn.Choice)
   case field(Int)
   /// A hint that shows what a key does.
@@ -20,7 +19,6 @@ struct SignInPainter: FramePainter {
   private let signIn: SignIn
   let frame: Frame
   var screen: Screen
-  /// Where each clickable part was drawn.
   var hits = HitMap<SignInPart>()
 
   var theme: Theme { signIn.theme }

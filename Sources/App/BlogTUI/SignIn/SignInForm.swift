@@ -34,7 +34,6 @@ package struct SignInForm: Sendable {
   private(set) var fields: [Field]
   private(set) var focus = 0
 
-  /// Makes a form with the known values filled in.
   init(_ kind: Kind, known: [Item: String] = [:]) {
     self.kind = kind
     fields = Self.items(kind).map { Field(item: $0, text: TextField(text: known[$0] ?? "")) }
@@ -123,7 +122,6 @@ package struct SignInForm: Sendable {
 }
 
 extension SignInForm.Item {
-  /// Whether the text is masked.
   var isSecret: Bool {
     switch self {
     case .userName, .email, .code: false
@@ -131,7 +129,6 @@ extension SignInForm.Item {
     }
   }
 
-  /// The label in front of the field.
   func label(_ kind: SignInForm.Kind) -> SafeText {
     switch self {
     case .userName: "User name"

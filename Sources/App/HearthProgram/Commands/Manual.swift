@@ -5,7 +5,6 @@ import RealtimeCore
 
 /// Prints manual pages, which are generated from the tables of the program.
 struct Manual: ParsableCommand {
-  /// The pages that can be printed.
   enum Page: String, CaseIterable, ExpressibleByArgument {
     case hearth = "hearth.1"
     case configuration = "hearth-config.5"

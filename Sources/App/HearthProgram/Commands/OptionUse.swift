@@ -161,7 +161,6 @@ package enum OptionUse {
     }
   }
 
-  /// The arguments that a command declares.
   static func arguments(of command: any ParsableCommand.Type) -> [JSONValue] {
     let json = try? JSONParser.parse(Array(command._dumpHelp().utf8))
     return json?["command"]?["arguments"]?.elements ?? []

@@ -50,7 +50,6 @@ struct AdminClient {
     )
   }
 
-  /// Replaces the key that signs tokens.
   func rotateKey() async throws -> JSONValue {
     try await send(.keyRotation(project: database))
   }

@@ -299,7 +299,6 @@ extension CommandFailure {
   }
 }
 
-/// A path on the command line.
 enum DatabasePath {
   /// Parses a path and checks that every key in it is legal.
   ///

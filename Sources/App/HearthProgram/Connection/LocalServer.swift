@@ -18,7 +18,6 @@ package struct LocalServer: Sendable {
   /// How long a server keeps running after its last terminal has left, in seconds.
   private static let idleTime = 5
 
-  /// Describes the server for a set of paths.
   package init(
     _ paths: ProgramPaths,
     ownsSocketDirectory: Bool,
@@ -202,7 +201,6 @@ package struct LocalServer: Sendable {
     case late
   }
 
-  /// Reads up to the end of a line.
   private func readLine(from descriptor: Int32) -> Line {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)

@@ -5,7 +5,6 @@ import RealtimeCore
 /// The paths of the data, the socket and the logs, by the rules of the XDG base directories.
 package struct ProgramPaths: Sendable {
   let data: String
-  /// The socket of the shared server.
   let socket: String
   /// The directory of the program's own state: logs, drafts, unsent writes.
   let state: String

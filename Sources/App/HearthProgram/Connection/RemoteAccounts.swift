@@ -129,7 +129,6 @@ extension CommonOptions {
     return configuration
   }
 
-  /// The certificates to trust.
   var trustRoots: DatabaseOptions.TrustRoots {
     caFile.map { DatabaseOptions.TrustRoots.file($0) } ?? .system
   }

@@ -81,7 +81,6 @@ package enum Storage {
       .rename(name, to: newName, withAccountsIn: paths.identities)
   }
 
-  /// Opens the accounts in a directory.
   package static func accounts(in directory: String) throws -> any MovableIdentityStore {
     try SQLiteIdentityStore(directory: directory)
   }
@@ -155,7 +154,6 @@ package enum Storage {
 }
 
 extension ProgramPaths {
-  /// The databases of the data directory.
   func databases() -> any StoredDatabases { Storage.databases(in: data) }
 }
 
@@ -210,7 +208,6 @@ extension StoreOptions {
 }
 
 extension PostgresStoreOptions {
-  /// Options that make stores log how long loading takes, and background failures.
   static func logging(to logger: Logger) -> PostgresStoreOptions {
     var options = PostgresStoreOptions()
     let begun = NIOLockedValueBox<[String: ContinuousClock.Instant]>([:])

@@ -9,14 +9,11 @@ import RealtimeTransport
 
 /// The exit statuses of the program; README and `hearth --help` document the numbers.
 package enum ExitStatus: Int32 {
-  /// Everything was done.
   case ok = 0
   case failed = 1
   /// The command line, the input or the terminal cannot be used.
   case usage = 2
-  /// The named object does not exist.
   case notFound = 3
-  /// The action is not allowed.
   case notPermitted = 4
   /// The database cannot be reached, or did not answer in time.
   case offline = 5
@@ -55,7 +52,6 @@ extension CommandFailure {
     return CommandFailure(status, "\(path) cannot be written: \(reason)")
   }
 
-  /// The message and the exit status for any error.
   init(_ error: any Error) {
     switch error {
     case let failure as CommandFailure: self = failure
@@ -124,7 +120,6 @@ extension CommandFailure {
 }
 
 extension ExitStatus {
-  /// The failure to report when signing in fails.
   init(_ error: AuthError) {
     self = Self.signInFailures[error.kind] ?? .failed
   }

@@ -163,7 +163,6 @@ extension Output {
 }
 
 extension Post {
-  /// The post as commands print it.
   var json: JSONValue {
     .object(
       ("id", .string(id)),
@@ -179,7 +178,6 @@ extension Post {
 }
 
 extension NoticeEntry {
-  /// The notice as commands print it.
   func json(isUnread: Bool) -> JSONValue {
     .object(
       ("kind", .string(kind.rawValue)),
@@ -197,7 +195,6 @@ extension NoticeEntry {
 }
 
 extension Comment {
-  /// The comment as commands print it.
   var json: JSONValue {
     .object(
       ("id", .string(id)),
@@ -210,7 +207,6 @@ extension Comment {
   }
 }
 
-/// The age of something, in few characters.
 enum AgeText {
   /// The largest unit that fits: now, 3m, 2h, 5d, 1y.
   static func of(_ milliseconds: Int64) -> String {

@@ -1,6 +1,5 @@
 import Foundation
 
-/// Reads the input of a command.
 package enum InputFile {
   /// The bytes of a file or a pipe, or of stdin for "-".
   ///
@@ -86,7 +85,6 @@ final class ByteSource {
     return piece
   }
 
-  /// Returns to the beginning.
   func restart() throws(CommandFailure) {
     position = 0
     guard let start else { return }

@@ -172,7 +172,6 @@ package final class SignalWatch {
     registration.wait()
   }
 
-  /// Stops listening.
   package func cancel() {
     for source in sources { source.cancel() }
   }

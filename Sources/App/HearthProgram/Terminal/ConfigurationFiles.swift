@@ -17,7 +17,6 @@ struct ConfigurationFiles {
   private let isNamed: Bool
   private let environment: [String: String]
 
-  /// Determines the paths of the files.
   init(
     path: String?,
     options: [(setting: Setting, value: String, option: String)] = [],
@@ -244,7 +243,6 @@ enum DebugInformation {
     return lines
   }
 
-  /// The versions of the program and the system.
   static var versions: [String] {
     ["hearth \(SDKVersion.current)", "system: \(system)"]
       + (commit.map { ["commit: \($0), checked out where the program lies"] } ?? [])

@@ -27,7 +27,6 @@ struct Doctor: AsyncParsableCommand {
   /// What a check has found about its subject.
   fileprivate typealias Verdict = (grade: Finding.Grade, text: String)
 
-  /// The result of one check.
   struct Finding: Equatable {
     enum Grade: String {
       case fine = "ok"

@@ -13,7 +13,6 @@ final class DraftFile {
   private let name: String
   private var lock: Int32 = -1
 
-  /// Names the draft file of one person for this process.
   init(directory: String, uid: String) {
     self.directory = "\(directory)/drafts-\(SHA1.name(of: uid, byteCount: 8))"
     name = "\(getpid())"
@@ -258,7 +257,6 @@ final class DraftFile {
 struct CommandHistory {
   private let path: String
 
-  /// Names the history file.
   init(directory: String) {
     path = "\(directory)/history"
   }

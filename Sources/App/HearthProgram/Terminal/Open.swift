@@ -287,7 +287,6 @@ extension Open {
     var returningUser: SignIn.ReturningUser { tokens == nil ? .nobody : .account(uid: author.uid) }
   }
 
-  /// Whether the database that the options name has accounts.
   func hasAccounts() throws -> Bool {
     try options.accounts() != nil && options.user == nil
   }

@@ -190,7 +190,6 @@ struct Secrets {
     }
   }
 
-  /// The text without secrets.
   func leftOut(of text: String) -> String {
     var text = text
     for secret in known { text = text.replacing(secret, with: Self.mark) }

@@ -113,11 +113,9 @@ extension TerminalOptions {
 
 extension ScriptResult.Format: ExpressibleByArgument {}
 
-/// When colours are used.
 enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
   case auto, always, never
 
-  /// The corresponding mode of the terminal.
   var mode: TerminalOptions.ColorMode {
     switch self {
     case .auto: .automatic

@@ -13,7 +13,6 @@ struct ScriptRun {
   private let path: String
   private let options: ScreenOptions
 
-  /// Makes a run of a script file.
   init(_ path: String, options: ScreenOptions) {
     self.path = path
     self.options = options

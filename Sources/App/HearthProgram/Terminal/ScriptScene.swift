@@ -51,7 +51,6 @@ final class ScriptScene: ScriptWorld {
   private var server: DatabaseServer?
   private var places: [String: Place] = [:]
   private var seats: [String: Seat] = [:]
-  /// The name of the terminal in use.
   private var inUse = ScriptScene.first
   private var stage: TerminalScreen?
   private var deadline = Date()

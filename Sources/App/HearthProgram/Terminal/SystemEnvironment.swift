@@ -173,13 +173,11 @@ struct EditorFile {
     unlink(path + ".draft")
   }
 
-  /// The contents for a post.
   static func text(of draft: Draft) -> String {
     draft.title + "\n\n" + draft.body + (draft.body.hasSuffix("\n") ? "" : "\n") + scissors + "\n"
       + explanation
   }
 
-  /// The contents for a comment.
   static func text(of draft: CommentDraft) -> String {
     draft.text.isEmpty ? "" : draft.text + "\n"
   }

@@ -72,15 +72,12 @@ package final class TerminalScreen: TerminalDevice {
 
   package func apply(_ settings: Settings) { terminal.apply(TerminalOptions(settings)) }
 
-  /// Sets the handler for the terminal's answer about emoji.
   package func whenMeasured(_ hear: @escaping (Bool) -> Void) { terminal.didMeasure = hear }
 
-  /// Sets the handler for the terminal's answer about its background.
   package func whenBackgroundKnown(_ hear: @escaping (_ isLight: Bool) -> Void) {
     terminal.didTellBackground = hear
   }
 
-  /// Sets the handler for the time that the terminal takes to answer.
   package func whenAnswered(_ hear: @escaping (Duration) -> Void) { terminal.didAnswer = hear }
 
   /// The number of colours; 0 if there are none.
@@ -104,7 +101,6 @@ final class TerminalLook: Sendable {
     set { background.withLockedValue { $0 = newValue } }
   }
 
-  /// Starts with the number of colours.
   init(colorCount: Int) {
     self.colorCount = colorCount
   }
@@ -133,7 +129,6 @@ struct TerminalMemory {
 
   private let path: String
 
-  /// Names the file.
   init(directory: String) { path = "\(directory)/terminals.json" }
 
   /// Whether the terminal of this process joins emoji; nil if it has never been queried.

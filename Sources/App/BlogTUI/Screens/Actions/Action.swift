@@ -80,7 +80,6 @@ struct BoundAction: Sendable {
   private(set) var hint: Hint?
   /// Returns why the action does not apply in the current state; nil if it does.
   private(set) var disabledReason: Condition = { _ in nil }
-  /// What the action does if it applies.
   let perform: Change
 
   /// Declares an action that has effects outside the model.

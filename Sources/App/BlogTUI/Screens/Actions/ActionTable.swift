@@ -75,7 +75,6 @@ enum ActionTable {
     }
   }
 
-  /// The declaration of an action in a context; nil if it does not exist there.
   static func declaration(of action: Action, in context: Context) -> BoundAction? {
     declarations[context]?[action]
   }

@@ -8,12 +8,10 @@ extension KeyTable {
     return bindings.map(\.action).filter { seen.insert($0).inserted }
   }
 
-  /// The action with that name; nil if there is none.
   package func action(named name: String) -> Action? {
     actions.first { $0.name == name }
   }
 
-  /// The contexts in which the action exists.
   package func contexts(of action: Action) -> Set<Context> {
     bindings.filter { $0.action == action }.reduce(into: []) { $0.formUnion($1.contexts) }
   }

@@ -5,10 +5,8 @@ package struct KeyBinding: Sendable {
   package let keys: [KeySequence]
   package let action: Action
   package let contexts: Set<Context>
-  /// The description on the help screen.
   package let help: SafeText
 
-  /// Makes a row of the table.
   init(_ keys: [KeySequence], action: Action, in contexts: Set<Context>, help: SafeText) {
     self.keys = keys
     self.action = action
@@ -39,7 +37,6 @@ package enum KeyMatch: Hashable, Sendable {
 /// they are also bound alone. There is no timeout: a sequence can be typed slowly, and any key that
 /// does not continue it ends it.
 package struct KeyTable: Sendable {
-  /// An action in a context.
   private struct Use: Hashable {
     let action: Action
     let context: Context
@@ -59,7 +56,6 @@ package struct KeyTable: Sendable {
   /// The first keys of a sequence whose next key has not been typed yet.
   package private(set) var pendingKeys: [KeyEvent] = []
 
-  /// Makes a table without pending keys.
   package init(_ bindings: [KeyBinding]) {
     self.bindings = bindings
     var firstKeys: [Use: (sequence: KeySequence, text: SafeText)] = [:]
@@ -115,7 +111,6 @@ package struct KeyTable: Sendable {
     }
   }
 
-  /// The rows that apply in the context, in the order of the table.
   package func bindings(in context: Context) -> [KeyBinding] {
     rows[context] ?? []
   }

@@ -38,7 +38,6 @@ package struct CommandJob: Hashable, Sendable {
   }
 }
 
-/// How a shell command ended.
 package struct CommandOutcome: Hashable, Sendable, Codable {
   package let name: String
   /// What it wrote, if a page is to show it; of a failure, the last line counts.

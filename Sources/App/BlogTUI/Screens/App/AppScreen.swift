@@ -50,9 +50,7 @@ protocol AppScreen: Sendable {
 
 /// What a screen did with a key that is bound to no action.
 enum TypingOutcome {
-  /// It used the key.
   case taken([Effect])
-  /// It does not handle the key.
   case ignored
   case closed
 }
@@ -144,7 +142,6 @@ struct ScreenStack: Sendable {
     screens.insert(screen, at: index ?? last.map { $0 + 1 } ?? 0)
   }
 
-  /// Whether the screen of that type is open.
   func contains<S: AppScreen>(_ type: S.Type) -> Bool { screens.contains { $0 is S } }
 
   /// The type of the screen that drew the part with this identifier.
@@ -152,7 +149,6 @@ struct ScreenStack: Sendable {
     screens.map { Swift.type(of: $0) }.first { ScreenID($0) == id }
   }
 
-  /// Passes a key to the screen in front.
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
     let index = screens.count - 1
     let outcome = screens[index].type(key, session: &session)

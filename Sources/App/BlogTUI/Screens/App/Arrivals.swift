@@ -2,7 +2,6 @@ import BlogModel
 
 /// What has just arrived on the screen: it is tinted for a second, and then at rest.
 struct Arrivals: Equatable, Sendable {
-  /// Something that can arrive.
   enum Subject: Hashable, Sendable {
     /// A row of a list.
     case post(PostID)

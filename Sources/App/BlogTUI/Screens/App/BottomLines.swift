@@ -108,7 +108,6 @@ extension Painter {
     paintLines(lines, style: style)
   }
 
-  /// The largest number of lines of the footer.
   var footerLimit: Int { max(1, min(5, session.size.height / 2)) }
 
   static func count(_ number: Int, one: SafeText, many: SafeText) -> SafeText {

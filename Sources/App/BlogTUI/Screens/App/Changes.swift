@@ -23,14 +23,12 @@ package struct Deletion: Hashable, Sendable {
   /// What the screen says meanwhile.
   static let announcement = Message.note("Deleting in \(delay / 1_000) s; u undoes")
 
-  /// What is to be done.
   package let action: BlogAction
   /// When the deletion is sent, in milliseconds since 1970.
   package let deadline: Int64
   /// Whether the deletion was sent; the item stays hidden until the response arrives.
   package internal(set) var isSent = false
 
-  /// The key of the deleted item.
   var id: String { action.key ?? "" }
 }
 
@@ -49,13 +47,11 @@ package struct Writing: Sendable {
   private(set) var stored: Set<String> = []
   /// The stars that were given or removed here and that the database has not acknowledged.
   private(set) var starIntents: [PostID: Bool] = [:]
-  /// The number of writes that are not acknowledged.
   package private(set) var pendingWrites = 0
   /// The changes that can be undone, and those of which that is to be said, oldest first.
   package private(set) var undoable: [Change] = []
   private(set) var deletions: [Deletion] = []
 
-  /// Makes the state before anything is written.
   init(unsent: Unsent) { self.unsent = unsent }
 
   /// The keys of all items with a pending deletion.
@@ -111,7 +107,6 @@ package struct Writing: Sendable {
     return effects
   }
 
-  /// Notes that a write starts.
   mutating func begin(_ action: BlogAction, isOnline: Bool) {
     if case .star(let id, let isStarred) = action { starIntents[id] = isStarred }
     if let key = action.key { begin(key, isOnline: isOnline) }

@@ -16,7 +16,6 @@ package struct Draft: Hashable, Sendable, Codable {
     self.editing = editing
   }
 
-  /// Whether nothing was typed.
   package var isEmpty: Bool { title.isEmpty && body.isEmpty }
 }
 
@@ -36,7 +35,6 @@ package struct CommentDraft: Hashable, Sendable {
 }
 
 extension CommentDraft: ExpressibleByStringLiteral {
-  /// Makes a draft about the post itself.
   package init(stringLiteral text: String) { self.init(text) }
 }
 
@@ -70,7 +68,6 @@ package struct Unsent: Hashable, Sendable, Codable {
   /// Comments, by the post that they are about; the last one is offered first.
   package var comments: [PostID: [CommentDraft]]
 
-  /// Makes a collection of unsent texts.
   package init(posts: [Draft] = [], comments: [PostID: [CommentDraft]] = [:]) {
     self.posts = posts
     self.comments = comments
@@ -99,7 +96,6 @@ package struct Unsent: Hashable, Sendable, Codable {
     comments[post, default: []].append(draft)
   }
 
-  /// Adds a text, which is offered first.
   mutating func keep(_ item: Item) {
     switch item {
     case .post(let draft): keep(draft)

@@ -14,7 +14,6 @@ package struct Frame: Hashable, Sendable {
   /// The user, the database, and the state of the connection.
   package let status: Rect
 
-  /// Divides the screen into its parts.
   package init(_ size: Size) {
     let rule: Length = size.height >= 10 ? .fixed(1) : .fixed(0)
     let rows = Layout.rows(
@@ -39,7 +38,6 @@ package struct Frame: Hashable, Sendable {
 
   var page: Rect { content.inset(rows: 0, columns: 1) }
 
-  /// Whether the screens can be used at that size.
   package static func isLargeEnough(_ size: Size) -> Bool {
     size.width >= smallest.width && size.height >= smallest.height
   }

@@ -10,26 +10,21 @@ package struct Message: Hashable, Sendable {
     case failure
   }
 
-  /// How much it matters.
   package let kind: Kind
   package let text: SafeText
 
-  /// Makes a message for something good to know.
   static func note(_ text: String) -> Message {
     Message(kind: .note, text: SafeText(untrusted: text))
   }
 
-  /// Makes a message for something that was asked for and not done.
   static func notDone(_ text: String) -> Message {
     Message(kind: .notDone, text: SafeText(untrusted: text))
   }
 
-  /// Makes a message for something that went wrong.
   static func failure(_ text: String) -> Message {
     Message(kind: .failure, text: SafeText(untrusted: text, limit: 1_200))
   }
 
-  /// Makes the message about something that was typed or pasted and cannot be read.
   static func unreadable(_ input: UnreadableInput) -> Message {
     switch input {
     case .notASCII:
@@ -54,14 +49,12 @@ package struct Message: Hashable, Sendable {
 
 /// The messages that the user got, including those that a later key has hidden.
 package struct MessageLog: Hashable, Sendable {
-  /// A message and the time at which it appeared.
   package struct Entry: Hashable, Sendable {
     /// The time in milliseconds since 1970.
     package let time: Int64
     package let message: Message
   }
 
-  /// The number of messages that are kept.
   static let limit = 500
 
   /// The messages, oldest first.

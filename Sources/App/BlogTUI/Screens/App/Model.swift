@@ -4,15 +4,12 @@ package import BlogModel
 package struct RecordingStart: Hashable, Sendable, Codable {
   package var me: Author
   package var databaseName: String
-  /// The number of columns and rows.
   package var size: Size
-  /// Whether the terminal shows ASCII only.
   package var isASCII: Bool
   /// The time by the server's clock, in milliseconds since 1970.
   package var now: Int64
   /// What was typed earlier and not sent; the last post is offered first.
   package var unsent: Unsent
-  /// Commands that were typed earlier.
   package var history: [String]
 
   package init(
@@ -39,9 +36,7 @@ package struct RecordingStart: Hashable, Sendable, Codable {
 /// Only ``update(_:with:)`` changes it, and ``view(_:)`` draws it.
 @dynamicMemberLookup
 package struct Model: Sendable {
-  /// What all screens share.
   package internal(set) var session: Session
-  /// The screens, one in front of the other.
   var stack = ScreenStack()
 
   /// Makes the state before the first event, both live and in a replay.
@@ -109,7 +104,6 @@ extension Model {
     return unsent
   }
 
-  /// Comments that were typed and not sent.
   package var unsentComments: [String] {
     let typed = openPost.map { $0.line.hasDraft ? [$0.line.field.text] : [] } ?? []
     return session.writing.unsent.comments.values.flatMap { $0.map(\.text) } + typed
@@ -120,7 +114,6 @@ extension Model {
     !unsentDrafts.isEmpty || !unsentComments.isEmpty || session.writing.pendingWrites > 0
   }
 
-  /// Whether there is a connection.
   package var isOnline: Bool { session.connection.state == .online }
 
   /// Whether nothing is pending: connected, all writes acknowledged, and everything shown has

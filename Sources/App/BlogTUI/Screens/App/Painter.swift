@@ -14,7 +14,6 @@ struct Painter: FramePainter {
   var screen: Screen
   /// The rows of the list from the previous drawing.
   var drawnRows: DrawnRows
-  /// Where each clickable part was drawn.
   var hits = HitMap<ClickTarget>()
 
   init(_ model: Model, drawnRows: DrawnRows = DrawnRows()) {

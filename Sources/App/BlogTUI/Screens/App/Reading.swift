@@ -6,11 +6,9 @@ package struct Reading: Sendable {
   package internal(set) var names = NameBook()
   package internal(set) var company = Company()
   package internal(set) var marks = ReadMarks()
-  /// What others did that concerns the user.
   var inbox = NoticeInbox()
   /// The newest comments on the posts in view.
   var comments = NewestComments()
-  /// What the account keeps for itself.
   package internal(set) var lists = OwnLists()
   var arrivals = Arrivals()
   /// Whether texts are shown as written, with their markup uninterpreted.
@@ -233,7 +231,6 @@ extension Session {
     return CommentCount(number: number, isAtLeast: isAtLeast)
   }
 
-  /// Whether the user has yet to read the post.
   func isUnread(_ post: Post) -> Bool {
     post.uid != me.uid && reading.marks.state?.isUnread(post) == true
   }

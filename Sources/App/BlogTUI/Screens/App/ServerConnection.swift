@@ -6,7 +6,6 @@ package struct ServerConnection: Sendable {
   /// Whether the user reads without an account, where there are accounts.
   var isWithoutAccount = false
   package private(set) var state = ConnectionState.connecting
-  /// When the state last changed.
   private(set) var changedAt: Int64
   /// Why there is no connection, as far as that is known.
   var problem: ConnectionProblem?

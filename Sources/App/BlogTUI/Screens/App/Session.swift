@@ -9,21 +9,14 @@ package struct Session: Sendable {
   /// The time by the server's clock, in milliseconds since 1970.
   package internal(set) var now: Int64
   package internal(set) var connection: ServerConnection
-  /// The lists of posts, and the search that filters them.
   package internal(set) var feeds = Feeds()
-  /// What readers see apart from the posts.
   package internal(set) var reading = Reading()
-  /// What the user writes.
   package internal(set) var writing: Writing
-  /// How the screens look, and what keys do.
   package internal(set) var display: Display
   package private(set) var messages = MessageLog()
-  /// The commands that were run.
   var commands = CommandHistory()
-  /// The traffic on the wire.
   package internal(set) var inspector = Inspector()
 
-  /// Makes the state before anything is known.
   init(_ start: RecordingStart) {
     me = start.me
     now = start.now
@@ -39,16 +32,13 @@ package struct Session: Sendable {
     _modify { yield &feeds[feed] }
   }
 
-  /// The list that is shown.
   package internal(set) var feed: Feed {
     get { self[tab] }
     _modify { yield &self[tab] }
   }
 
-  /// The list in view, or behind the screens in front.
   package var tab: FeedKind { feeds.tab }
 
-  /// The search that filters the lists.
   package internal(set) var search: Search? {
     get { feeds.search }
     _modify { yield &feeds.search }
@@ -61,7 +51,6 @@ package struct Session: Sendable {
   /// The lists that are followed.
   package var followedFeeds: [FeedKind] { allFeeds.filter { self[$0].phase != .idle } }
 
-  /// The message that is shown until the next key.
   package internal(set) var message: Message? {
     get { messages.current }
     set { messages.show(newValue, at: now) }
@@ -72,19 +61,13 @@ package struct Session: Sendable {
     if message?.kind == .failure { log(.note(news)) } else { message = .note(news) }
   }
 
-  /// Logs a message without showing it.
   mutating func log(_ message: Message) { messages.add(message, at: now) }
 
-  /// The number of columns and rows.
   package var size: Size { display.size }
-  /// The symbols that are drawn.
   package var glyphs: GlyphSet { display.glyphs }
-  /// The styles of all parts.
   package var theme: Theme { display.theme }
-  /// What files, variables and options say about the screens.
   package var configuration: Configuration { display.configuration }
 
-  /// The key table and the first keys of a pending sequence.
   package internal(set) var keys: KeyTable {
     get { display.keys }
     _modify { yield &display.keys }
@@ -98,13 +81,10 @@ package struct Session: Sendable {
 
 /// How the screens look, and what keys do.
 package struct Display: Sendable {
-  /// The number of columns and rows.
   package internal(set) var size: Size
   /// The symbols that the terminal can show.
   package let terminalGlyphs: GlyphSet
-  /// What files, variables and options say about the screens.
   package internal(set) var configuration = Configuration()
-  /// The styles of all parts.
   package internal(set) var theme = Theme.dark
   /// The key table and the first keys of a pending sequence.
   package internal(set) var keys = KeyTable.standard

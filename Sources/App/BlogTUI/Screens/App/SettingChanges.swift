@@ -58,7 +58,6 @@ extension Model {
 }
 
 extension Session {
-  /// Turns mouse support on or off.
   mutating func toggleMouse() -> [Effect] {
     let isOn = !settings.isOn(.mouse)
     settings.choose(.flag(isOn), for: .mouse, from: .session)

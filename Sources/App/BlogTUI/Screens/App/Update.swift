@@ -5,7 +5,6 @@ package enum Event: Equatable, Sendable, Codable {
   case started
   /// The user pressed a key or used the mouse, or the terminal has a new size.
   case key(KeyEvent)
-  /// Something happened to the blog.
   case blog(BlogEvent)
   /// The current time, in milliseconds since 1970 by the server's clock.
   case tick(now: Int64)
@@ -30,7 +29,6 @@ package enum Event: Equatable, Sendable, Codable {
   case wire([WireEvent])
   /// A command to run, as if it had been typed.
   case command(String)
-  /// A shell command of the user has ended.
   case commandEnded(CommandOutcome)
 }
 
@@ -60,7 +58,6 @@ package enum TerminalAction: Hashable, Sendable {
   case suspend
   /// Ring the bell, if the user wants to hear it.
   case bell
-  /// Notify the user, who may be looking elsewhere.
   case notify(String)
   /// Copy a text to the clipboard.
   case copy(String)
@@ -73,7 +70,6 @@ package enum EnvironmentAction: Hashable, Sendable {
   case edit(Draft)
   /// Open a comment on a post in the user's editor; ``Event/editedText(_:)`` brings it back.
   case editText(CommentDraft, on: PostID)
-  /// Open a link in the user's browser.
   case openLink(String)
   case write(String, file: String)
   /// Write lines of JSON to a new file, without the secrets in them.
@@ -149,7 +145,6 @@ private func handle(_ event: Event, in model: inout Model) -> [Effect] {
 // MARK: Keys
 
 extension Model {
-  /// Handles a key in the current context.
   fileprivate mutating func handle(_ key: KeyEvent) -> [Effect] {
     if case .resize(let size) = key {
       session.display.size = size
@@ -217,7 +212,6 @@ extension Model {
     return declaration.perform(&self)
   }
 
-  /// Whether an action would have an effect in the current state.
   func applies(_ action: Action, in context: Context) -> Bool {
     declaration(of: action, in: context).map { $0.disabledReason(self) == nil } ?? false
   }

@@ -33,14 +33,11 @@ extension Frame {
 
 /// A picker for one of many items, filtered by typing a few letters.
 package struct Chooser: Equatable, Sendable {
-  /// The kinds of items that a chooser offers.
   package enum Kind: Hashable, Sendable {
     /// The actions and commands of the current context.
     case palette
     case settings
-    /// The links of a post or comment.
     case links
-    /// The tags of a post or comment.
     case tags
     /// The people who are muted or blocked.
     case muted
@@ -59,7 +56,6 @@ package struct Chooser: Equatable, Sendable {
   }
 
   package struct Item: Hashable, Sendable {
-    /// The name that is shown.
     package let title: String
     /// The text to its right.
     package let detail: String
@@ -107,7 +103,6 @@ package struct Chooser: Equatable, Sendable {
     return link
   }
 
-  /// The heading of the screen.
   package var title: SafeText {
     switch kind {
     case .palette: "Commands"
@@ -173,7 +168,6 @@ package struct Chooser: Equatable, Sendable {
 extension Chooser: RowScreen {
   static let layer = ScreenLayer.chooser
 
-  /// Chooses the item that was clicked.
   static func pick(_ row: Int, in model: inout Model) -> [Effect] {
     if model.chooser?.kind == .settings { return model.clickSetting(row) }
     model.chooser?.list.select(row)
@@ -206,7 +200,6 @@ extension Chooser: RowScreen {
     if floats { painter.paintBox(of: self) }
   }
 
-  /// The rectangles of the parts.
   func frame(in session: Session) -> ChooserFrame {
     let frame = Frame(session.size)
     if floats, let box = frame.box { return ChooserFrame(box.inset(rows: 1, columns: 1)) }
@@ -288,7 +281,6 @@ extension Model {
     relayout()
   }
 
-  /// Performs the choice of the selected item.
   mutating func chooseItem() -> [Effect] {
     guard let kind = chooser?.kind, let item = chooser?.selection else { return [] }
     if kind == .palette, let name = item.name { session.commands.note(name) }

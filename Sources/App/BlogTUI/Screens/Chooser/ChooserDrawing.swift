@@ -1,5 +1,4 @@
 extension Painter {
-  /// Paints a chooser that fills the content.
   mutating func paint(_ chooser: Chooser) {
     screen.put(" " + chooser.title, at: frame.header.origin, style: theme.brand, clip: frame.header)
     let room = frame.header.cut(left: 12)

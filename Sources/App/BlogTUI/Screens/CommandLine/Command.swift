@@ -18,7 +18,6 @@ package struct Command: Sendable {
   package let name: String
   /// The arguments after the name, for help.
   package let arguments: String
-  /// What the command does, for help and manual pages.
   package let help: String
   let needsArguments: Bool
   /// The candidates for the last of the typed words; the first word is the name of the command.
@@ -49,7 +48,6 @@ package struct Command: Sendable {
   /// A command that only scripts need.
   package static let waitIdle = "wait-idle"
 
-  /// The command with that name; nil if there is none.
   static func named(_ name: String) -> Command? { all.first { $0.name == name } }
 
   /// All commands, in the order of the help page.

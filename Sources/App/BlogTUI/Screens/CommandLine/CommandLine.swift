@@ -60,7 +60,6 @@ package struct CommandLine: Equatable, Sendable {
     return (width < 60 ? question.short : question.long) + " "
   }
 
-  /// Finds the completions of the typed text.
   private mutating func complete(in session: Session) {
     typed = field.text
     recalled = nil
@@ -104,7 +103,6 @@ package struct CommandLine: Equatable, Sendable {
 extension CommandLine: AppScreen {
   static let layer = ScreenLayer.line
 
-  /// Takes the completion that was clicked.
   static func pick(_ row: Int, in model: inout Model) -> [Effect] {
     model.commandLine?.take(completion: row)
     return []
@@ -157,7 +155,6 @@ extension Model {
     relayout()
   }
 
-  /// Shows an older or newer command from the history that begins with the typed text.
   mutating func recallCommand(by step: Int) {
     guard commandLine?.question == nil else { return }
     stack[CommandLine.self]?.recall(by: step, from: session.commands.history)
@@ -171,7 +168,6 @@ extension Model {
     return session.commands.enter(text) + run(text)
   }
 
-  /// Runs a command as typed.
   package mutating func run(_ text: String) -> [Effect] {
     let words = text.split(separator: " ", maxSplits: 1).map(String.init)
     guard let typed = words.first else { return [] }

@@ -21,7 +21,6 @@ struct Completer: Hashable, Sendable {
     let text: String
   }
 
-  /// What the user did.
   enum Input {
     case key(KeyEvent)
     case item(Int)

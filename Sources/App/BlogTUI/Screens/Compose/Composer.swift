@@ -11,7 +11,6 @@ package struct Composer: Equatable, Sendable {
   package internal(set) var body: TextArea
   /// What completes the word at the cursor of the text.
   private var completer = Completer()
-  /// The field that receives the keys.
   package internal(set) var focus = Field.title
   /// The problem with the draft, or why it was refused.
   package internal(set) var problem: SafeText?
@@ -61,7 +60,6 @@ package struct Composer: Equatable, Sendable {
     )
   }
 
-  /// Moves the focus to the other field.
   mutating func switchField() {
     focus = focus == .title ? .body : .title
   }
@@ -159,7 +157,6 @@ extension Session {
     message = .failure("You are reading without an account; F6 on the list signs in.")
   }
 
-  /// The rectangles of the parts of the form for a post.
   var composeFrame: ComposeFrame {
     ComposeFrame(Frame(size), textWidth: settings.number(.textWidth))
   }
@@ -215,7 +212,6 @@ extension Model {
     }
   }
 
-  /// Updates the draft from the external editor.
   mutating func takeEdited(_ draft: Draft) {
     guard composer != nil else { return }
     composer?.take(draft)

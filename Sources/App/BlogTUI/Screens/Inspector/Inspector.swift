@@ -4,16 +4,13 @@
 /// events and receives no new ones. When the screen is opened again, the events recorded in between
 /// are appended, as far back as the record goes.
 package struct Inspector: Equatable, Sendable {
-  /// The largest number of events that are kept.
   static let limit = 2_000
-  /// The largest number of events in a report.
   private static let reportedEvents = 500
 
   /// Whether new events are held back.
   package private(set) var isPaused = false
   /// The only kind that is shown; nil means all.
   package private(set) var kind: WireEvent.Kind?
-  /// Whether signs of life are shown.
   private(set) var showsKeepalives = false
   /// The text that paths must begin with, if it begins with a slash, or else contain.
   private(set) var field = TextField(limit: 200)
@@ -168,18 +165,15 @@ package struct Inspector: Equatable, Sendable {
     refilter(follows: true)
   }
 
-  /// Shows signs of life, or hides them.
   mutating func toggleKeepalives() {
     showsKeepalives.toggle()
     refilter(follows: false)
   }
 
-  /// Types into the filter by path.
   mutating func type(_ key: KeyEvent) {
     if field.handle(key) == .changed { refilter(follows: true) }
   }
 
-  /// Puts the cursor of the filter at a column.
   mutating func moveCursor(toColumn column: Int) { field.moveCursor(toColumn: column) }
 
   /// Shows the events of all paths.

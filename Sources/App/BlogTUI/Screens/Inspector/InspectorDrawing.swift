@@ -48,7 +48,6 @@ extension Painter {
     ]
   }
 
-  /// Paints the line in which a path is typed.
   mutating func paintInspectorFilter() {
     paintLine(
       session.inspector.field,

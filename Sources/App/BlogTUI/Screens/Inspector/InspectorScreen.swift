@@ -45,7 +45,6 @@ struct InspectorScreen: AppScreen {
 extension Model {
   package var isInspecting: Bool { stack.contains(InspectorScreen.self) }
 
-  /// Opens or closes the inspector.
   mutating func toggleInspector() -> [Effect] {
     guard !isInspecting else { return closeInspector() }
     stack[InspectorScreen.self] = InspectorScreen()

@@ -23,7 +23,6 @@ package struct Feed: Equatable, Sendable {
   /// The distance from the last reported position at which a new position is reported.
   static let step = 50
 
-  /// The loading state of the list.
   package internal(set) var phase = Phase.idle
   /// All loaded posts, in the order of the list, each identifier once.
   package private(set) var posts = OrderedPosts()
@@ -88,7 +87,6 @@ package struct Feed: Equatable, Sendable {
     return Set(added)
   }
 
-  /// Shows only the posts that pass the filter.
   mutating func filter(_ filter: PostFilter) {
     listed = found.isEmpty ? posts : posts.merged(with: found, isByStars: foundIsByStars)
     let shown = filter.passesAll ? Array(listed) : listed.filter { filter.passes($0) }
@@ -152,7 +150,6 @@ package struct Feed: Equatable, Sendable {
     return starts
   }
 
-  /// Marks the posts in view as seen.
   mutating func markSeen() {
     guard !unseen.isEmpty else { return }
     unseen.subtract(list.visibleIDs)

@@ -131,7 +131,6 @@ struct TabBar {
 
   /// The name of the program, if there is room for it.
   let brand: SafeText
-  /// The tabs, from left to right.
   let tabs: [Tab]
 
   init(_ session: Session) {

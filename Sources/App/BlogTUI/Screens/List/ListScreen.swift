@@ -52,7 +52,6 @@ extension Session {
   /// The minimum width at which list and post fit side by side.
   static let splitWidth = 140
 
-  /// Whether list and post are shown side by side.
   package var isSplit: Bool {
     size.width >= Self.splitWidth && size.height >= 10 && settings.word(.split) != "never"
   }
@@ -62,7 +61,6 @@ extension Session {
     return isSplit ? content.with(width: content.width * 9 / 20) : content
   }
 
-  /// Tells the lists how much space they have.
   mutating func resizeLists() {
     if Density(settings) == .full { refilter() }
     for kind in allFeeds {
@@ -93,7 +91,6 @@ extension Session {
     )
   }
 
-  /// Applies the current filter to the list.
   mutating func refilter() {
     feed.filter(filter(of: tab))
     feed.markSeen()
@@ -145,7 +142,6 @@ extension Session {
     return [.request(.follow(kind))]
   }
 
-  /// Shows the next or previous list.
   mutating func selectNeighbour(by step: Int) -> [Effect] {
     let all = allFeeds
     let index = (all.firstIndex(of: tab) ?? 0) + step
@@ -241,7 +237,6 @@ extension Session {
 // MARK: Opening
 
 extension Model {
-  /// Shows the posts of the current post's author.
   mutating func showAuthor() -> [Effect] {
     guard let post = currentPost, !post.uid.isEmpty else { return [] }
     let kind = FeedKind.author(uid: post.uid)
@@ -263,13 +258,11 @@ extension Model {
     return effects
   }
 
-  /// The tags in the selected post or comment.
   var tagsInView: [String] {
     if let comment = openPost?.selectedComment { return TextMarks(of: comment.text).tags }
     return postInView.map { TextMarks(of: $0.title, $0.body).tags } ?? []
   }
 
-  /// Follows or unfollows the author of the current post.
   mutating func toggleFollow() -> [Effect] {
     guard let post = currentPost else { return [] }
     let isFollowed = !session.reading.lists.following.contains(post.uid)

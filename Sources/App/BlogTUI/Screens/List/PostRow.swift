@@ -44,9 +44,7 @@ struct PostRow: Equatable {
   let isSelected: Bool
   /// When it was written, in the user's format.
   let age: SafeText
-  /// The delivery state of the user's last change to it.
   let delivery: Delivery?
-  /// The number of unread comments on it.
   let newComments: NewComments
   /// The number of comments; nil if it is unknown.
   let commentCount: CommentCount?
@@ -284,7 +282,6 @@ package struct DrawnRows {
   /// The lines of the post next to the list.
   var preview = PostLayout()
 
-  /// Makes an empty cache.
   package init() {}
 
   /// Draws rows, reuses those that have not changed, and forgets all others.

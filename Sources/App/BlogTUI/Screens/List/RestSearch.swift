@@ -8,7 +8,6 @@ package struct SearchRequest: Hashable, Sendable {
   package let pattern: SearchPattern
   package let me: String
   package let readState: ReadState?
-  /// What the account keeps for itself.
   package var lists = OwnLists()
 
   /// Whether a post matches the search.
@@ -44,7 +43,6 @@ struct RestSearch: Sendable {
   let request: SearchRequest
   /// Whether all posts are loaded, so that only their comments are searched.
   let isOfComments: Bool
-  /// Whether it still searches.
   fileprivate(set) var phase = Phase.running
   /// The number of posts searched so far.
   fileprivate(set) var searched = 0
@@ -151,7 +149,6 @@ extension Session {
     return feeds.restSearches.tell()
   }
 
-  /// Adopts the results of a search.
   mutating func take(_ progress: SearchProgress) {
     guard let request = feeds.restSearches.take(progress), !progress.found.isEmpty else { return }
     self[request.kind].add(found: progress.found, isByStars: request.kind.isByStars)

@@ -3,7 +3,6 @@ package import BlogModel
 /// A search that filters the lists while posts come and go.
 package struct Search: Equatable, Sendable {
   package internal(set) var field = TextField(limit: 200)
-  /// Whether the search line is still being edited.
   package internal(set) var isEditing = true
   /// The post that was selected before the search.
   package let origin: PostID?
@@ -245,7 +244,6 @@ package struct PostFilter: Sendable {
 
   var passesAll: Bool { pattern == nil && hidden.isEmpty && muted.isEmpty }
 
-  /// Whether the post is shown; see ``PostFilter``.
   package func passes(_ post: Post) -> Bool {
     guard !hidden.contains(post.id), !muted.contains(post.uid) else { return false }
     return found.contains(post.id) || pattern?.matches(post, me: me, readState: readState) ?? true

@@ -77,7 +77,6 @@ extension Model {
     _modify { yield &stack[NoticesScreen.self] }
   }
 
-  /// Adopts the notices from the blog.
   mutating func take(_ entries: [NoticeEntry]) -> [Effect] {
     session.reading.inbox.entries = entries
     stack[NoticesScreen.self]?.update(session)

@@ -250,7 +250,6 @@ extension Model {
     relayout()
   }
 
-  /// Reduces the page to the lines that contain a text.
   mutating func searchPage(for text: String) {
     stack[Page.self]?.search(for: text, in: session)
   }
@@ -273,7 +272,6 @@ extension Model {
     help?.isSearching = true
   }
 
-  /// Shows all keys instead of a few.
   mutating func showAllKeys() {
     stack[Page.self]?.showAllKeys(in: session)
   }

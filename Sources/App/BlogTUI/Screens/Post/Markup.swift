@@ -20,7 +20,6 @@ package struct MarkedLine: Hashable, Sendable {
 
   /// A range of clusters that looks different; parts do not overlap and are in order.
   package struct Part: Hashable, Sendable {
-    /// The indices of its clusters.
     package let range: Range<Int>
     /// How it looks; looks can be combined, such as strong and emphasis.
     package let looks: Set<Look>
@@ -29,7 +28,6 @@ package struct MarkedLine: Hashable, Sendable {
   }
 
   package let text: SafeText
-  /// The parts that look different.
   package let parts: [Part]
 
   package init(_ text: SafeText) {

@@ -25,7 +25,6 @@ package struct OpenPost: Equatable, Sendable {
   /// The lines of the screen, and which are in view.
   private(set) var view = PostView()
   package internal(set) var line: CommentLine
-  /// What was unread when the post was opened.
   private(set) var unread = UnreadComments()
   /// Who else is writing a comment.
   var typists: [Typist] = []
@@ -89,7 +88,6 @@ package struct OpenPost: Equatable, Sendable {
     if let new, new != before { rebuild() }
   }
 
-  /// Notes whether there are comments before those that are here.
   mutating func note(hasEarlier: Bool) { comments.hasEarlier = hasEarlier }
 
   /// Updates the comments and keeps the reader's position.
@@ -147,7 +145,6 @@ package struct OpenPost: Equatable, Sendable {
     if let all = comments.all { update(comments: all) }
   }
 
-  /// Hides the comments with a pending deletion.
   mutating func hide(_ ids: Set<String>) {
     guard ids != comments.hidden else { return }
     comments.hidden = ids
@@ -211,7 +208,6 @@ package struct OpenPost: Equatable, Sendable {
 // MARK: Moving
 
 extension OpenPost {
-  /// Moves through the lines and comments.
   mutating func move(_ motion: Motion) {
     switch motion {
     case .down: moveDown()
@@ -320,7 +316,6 @@ package struct OpenComments: Equatable, Sendable {
     return id.utf16.lexicographicallyPrecedes(first.utf16)
   }
 
-  /// Whether a comment was deleted.
   func isGone(_ id: String) -> Bool {
     guard let all, !all.contains(where: { $0.id == id }) else { return false }
     return !isEarlier(id)
@@ -466,11 +461,8 @@ package struct CommentLine: Equatable, Sendable {
     aim(at: draft)
   }
 
-  /// The comment that it answers; nil if it is about the post itself.
   var answered: Comment? { if case .answer(let comment) = target { comment } else { nil } }
-  /// The comment that is being edited; nil for a new one.
   var editing: Comment? { if case .edit(let comment) = target { comment } else { nil } }
-  /// Its content as a draft.
   var draft: CommentDraft { CommentDraft(field.text, answering: answered, editing: editing) }
   /// Whether it has something that was typed and not sent.
   var hasDraft: Bool { !field.isEmpty && editing?.text != field.text }

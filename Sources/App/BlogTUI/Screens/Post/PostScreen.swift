@@ -4,7 +4,6 @@ package import BlogModel
 extension OpenPost: AppScreen {
   static let layer = ScreenLayer.reading
 
-  /// Selects the comment on the line that was clicked.
   static func pick(_ row: Int, in model: inout Model) -> [Effect] {
     model.openPost?.line.isWriting = false
     model.openPost?.select(lineInView: row)
@@ -94,7 +93,6 @@ extension OpenPost: AppScreen {
 }
 
 extension Model {
-  /// The open post, in front of the list.
   package internal(set) var openPost: OpenPost? {
     get { stack[OpenPost.self] }
     _modify { yield &stack[OpenPost.self] }
@@ -104,7 +102,6 @@ extension Model {
 }
 
 extension Session {
-  /// Whether texts are shown with their markup interpreted or as written.
   var sourceView: PostLayout.SourceView {
     reading.showsSource ? .raw : .marked(glyphs.repertoire, keepsMarks: !colorsCode)
   }
@@ -118,7 +115,6 @@ extension Session {
   /// The largest number of lines that a comment takes while it is written.
   var fieldLimit: Int { max(1, min(8, Frame(size).content.height / 3)) }
 
-  /// The rectangles of the post, above a comment of one line.
   var postFrame: PostFrame { postFrame(fieldHeight: 1) }
 
   /// The rectangles of the post, above a comment with that many lines.

@@ -1,8 +1,6 @@
 package import BlogModel
 
-/// A modal question to the user.
 package enum Question: Hashable, Sendable {
-  /// Whether to delete a post or comment.
   case delete(BlogAction)
   case keepDraft
   /// Whether to quit with unsent texts or unacknowledged writes.
@@ -20,7 +18,6 @@ package enum Question: Hashable, Sendable {
 
 package enum Answer: Hashable, Sendable {
   case cancel
-  /// The post or comment is deleted.
   case delete
   /// The draft is kept for later.
   case keep
@@ -45,7 +42,6 @@ struct QuestionScreen: AppScreen {
   /// Any other key changes nothing.
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome { .closed }
 
-  /// Selects another answer.
   mutating func moveAnswer(by step: Int) {
     let answers = question.answers
     guard let index = answers.firstIndex(of: answer) else { return }

@@ -30,7 +30,6 @@ package enum KeyEvent: Hashable, Sendable {
   /// Text pasted from the clipboard, exactly as the terminal sent it.
   case paste(String)
   case mouse(MouseEvent)
-  /// The terminal has a new size.
   case resize(Size)
 }
 

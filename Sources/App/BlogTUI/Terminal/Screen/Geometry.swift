@@ -1,8 +1,6 @@
 /// A cell of the screen, counted from zero at the top left.
 package struct Position: Hashable, Sendable, Codable {
-  /// The row, growing downwards.
   package var row: Int
-  /// The column in cells, growing to the right.
   package var column: Int
 
   /// Makes a position; it may lie outside any screen.
@@ -14,7 +12,6 @@ package struct Position: Hashable, Sendable, Codable {
 
 /// A width and a height in cells, neither of them negative.
 package struct Size: Hashable, Sendable, Codable {
-  /// A size without any cells.
   package static let zero = Size(width: 0, height: 0)
 
   package let width: Int
@@ -29,14 +26,11 @@ package struct Size: Hashable, Sendable, Codable {
 
 /// A rectangle of cells, possibly empty and possibly partly outside the screen.
 package struct Rect: Hashable, Sendable {
-  /// A rectangle without any cells.
   package static let zero = Rect(row: 0, column: 0, width: 0, height: 0)
 
   package let row: Int
   package let column: Int
-  /// The number of columns, never negative.
   package let width: Int
-  /// The number of rows, never negative.
   package let height: Int
 
   /// Makes a rectangle; a negative width or height counts as zero.
@@ -56,12 +50,9 @@ package struct Rect: Hashable, Sendable {
   package var endRow: Int { row + height }
   package var endColumn: Int { column + width }
   package var size: Size { Size(width: width, height: height) }
-  /// Whether the rectangle has no cells.
   package var isEmpty: Bool { width == 0 || height == 0 }
-  /// The position of the top left cell.
   package var origin: Position { Position(row: row, column: column) }
 
-  /// Whether the cell at the position belongs to the rectangle.
   package func contains(_ position: Position) -> Bool {
     position.row >= row && position.row < endRow && position.column >= column
       && position.column < endColumn

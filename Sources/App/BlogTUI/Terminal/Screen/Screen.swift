@@ -4,7 +4,6 @@ package struct Cell: Hashable, Sendable {
   package static let blank = Cell(cluster: .space, style: .plain)
 
   let cluster: Cluster
-  /// The colours and attributes.
   package let style: Style
 
   /// What the cell shows; empty for the right half of a wide cluster.
@@ -58,7 +57,6 @@ package struct Cell: Hashable, Sendable {
 /// Every drawing function clips at the edges and works on a screen of any size. A wide cluster
 /// always has both its halves: overwriting one half blanks the other.
 package struct Screen: Hashable, Sendable {
-  /// The number of columns and rows.
   package let size: Size
   /// Where the cursor is shown; nil hides it.
   package var cursor: Position?
@@ -66,13 +64,11 @@ package struct Screen: Hashable, Sendable {
   /// The addresses that cells link to; the link numbers in styles count from 1.
   private(set) var addresses: [String] = []
 
-  /// Makes a screen of blank cells.
   package init(size: Size) {
     self.size = size
     cells = Array(repeating: .blank, count: size.width * size.height)
   }
 
-  /// The whole screen as a rectangle.
   package var bounds: Rect { Rect(size: size) }
 
   /// The cell at the position, or nil outside the screen.
@@ -172,7 +168,6 @@ package struct Screen: Hashable, Sendable {
     }
   }
 
-  /// The address that a cell links to.
   func address(of cell: Cell) -> String? {
     let number = Int(cell.style.link)
     return number > 0 && number <= addresses.count ? addresses[number - 1] : nil

@@ -74,11 +74,8 @@ package struct Style: Hashable, Sendable {
 
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Bold or bright letters.
     package static let bold = Attributes(rawValue: 1)
-    /// Faint letters.
     package static let dim = Attributes(rawValue: 2)
-    /// A line below the letters.
     package static let underline = Attributes(rawValue: 4)
     /// Foreground and background swapped.
     package static let reverse = Attributes(rawValue: 8)
@@ -107,19 +104,16 @@ package struct Style: Hashable, Sendable {
       | UInt64(attributes.rawValue & Self.attributesMask) << Self.attributesShift
   }
 
-  /// The colour of the letters.
   package var foreground: Color {
     get { Color(bits: bits) }
     set { self = Style(foreground: newValue, background: background, attributes: attributes) }
   }
 
-  /// The colour behind the letters.
   package var background: Color {
     get { Color(bits: bits >> Color.bitCount) }
     set { self = Style(foreground: foreground, background: newValue, attributes: attributes) }
   }
 
-  /// Bold, dim, underline and reverse.
   package var attributes: Attributes {
     get {
       let value = UInt8(truncatingIfNeeded: bits >> Self.attributesShift)
@@ -134,7 +128,6 @@ package struct Style: Hashable, Sendable {
     set { bits = bits & (1 << Self.linkShift - 1) | UInt64(newValue) << Self.linkShift }
   }
 
-  /// The same style with more attributes.
   package func with(_ attributes: Attributes) -> Style {
     var copy = self
     copy.attributes.formUnion(attributes)
@@ -167,7 +160,6 @@ extension Style: Codable {
     )
   }
 
-  /// Encodes all three parts under their names.
   package func encode(to encoder: any Encoder) throws {
     let parts = Parts(foreground: foreground, background: background, attributes: attributes)
     try parts.encode(to: encoder)

@@ -5,7 +5,6 @@
 /// two words of plain data without a reference, because screens of thousands of cells are made,
 /// copied and compared for every key.
 package struct Cluster: Hashable, Sendable {
-  /// A single blank cell.
   package static let space = Cluster(" ", width: 1)
   /// What stands for a wide cluster where there is room for one cell.
   static let box = Cluster("□", width: 1)

@@ -8,12 +8,9 @@ package enum CharacterRepertoire: Hashable, Sendable {
 
 /// The symbols that the program itself draws, in a form that the terminal can show.
 package struct GlyphSet: Hashable, Sendable {
-  /// Symbols for terminals that show Unicode.
   package static let unicode = GlyphSet(.unicode)
-  /// Symbols for terminals that show only ASCII.
   package static let ascii = GlyphSet(.ascii)
 
-  /// The symbols for a terminal with that repertoire.
   package static func of(_ repertoire: CharacterRepertoire) -> GlyphSet {
     switch repertoire {
     case .unicode: .unicode
@@ -21,7 +18,6 @@ package struct GlyphSet: Hashable, Sendable {
     }
   }
 
-  /// The repertoire from which all the symbols come.
   package let repertoire: CharacterRepertoire
   /// A post that the user has starred.
   package let star: SafeText
@@ -53,13 +49,9 @@ package struct GlyphSet: Hashable, Sendable {
   package let unsure: SafeText
   package let horizontal: SafeText
   package let vertical: SafeText
-  /// The top left corner of a box.
   package let topLeft: SafeText
-  /// The top right corner of a box.
   package let topRight: SafeText
-  /// The bottom left corner of a box.
   package let bottomLeft: SafeText
-  /// The bottom right corner of a box.
   package let bottomRight: SafeText
   /// The movable part of a scroll bar.
   package let scrollThumb: SafeText

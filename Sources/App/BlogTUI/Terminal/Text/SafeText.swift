@@ -18,7 +18,6 @@ package struct SafeText: Hashable, Sendable {
   package static let nameLimit = 40
   /// The default number of clusters that a single line keeps.
   package static let lineLimit = 1_000
-  /// Text without any clusters.
   package static let empty = SafeText()
   /// The default end of truncated text.
   package static let ellipsis: SafeText = "…"
@@ -30,7 +29,6 @@ package struct SafeText: Hashable, Sendable {
   /// The total number of cells.
   package private(set) var width: Int
 
-  /// Makes text without any clusters.
   package init() {
     self.init(clusters: [], lineBreaks: [])
   }
@@ -131,7 +129,6 @@ package struct SafeText: Hashable, Sendable {
     width += other.width
   }
 
-  /// The two texts, one after the other.
   package static func + (left: SafeText, right: SafeText) -> SafeText {
     var result = left
     result.append(right)
@@ -159,7 +156,6 @@ extension Sequence where Element == SafeText {
   }
 }
 
-/// How text is aligned in a field.
 package enum Alignment: Hashable, Sendable {
   case leading
   case center

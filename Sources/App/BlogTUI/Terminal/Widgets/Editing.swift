@@ -78,11 +78,9 @@ enum EditCommand: Hashable {
 
 /// What a key did to a text editor.
 package enum EditOutcome: Hashable, Sendable {
-  /// The editor does not use the key.
   case ignored
   /// The cursor or the view moved, or could move no further; the text is unchanged.
   case moved
-  /// The text changed.
   case changed
   /// The user has finished a single-line field.
   case submitted

@@ -4,9 +4,7 @@
 /// move what the user reads. Rows have the same height, except those with a height of their own; a
 /// row that begins a section has a line above it, unless it is the first in view.
 package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
-  /// What a key did to the list.
   package enum Outcome: Hashable, Sendable {
-    /// The list does not use the key.
     case ignored
     /// The selection or the view moved, or could move no further.
     case moved
@@ -57,7 +55,6 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
     }
     return top..<end
   }
-  /// The identifiers of the rows in view.
   package var visibleIDs: ArraySlice<ID> { ids[visibleRange] }
 
   /// Sets the number of lines of each row, at least one; call ``resize(to:)`` afterwards.

@@ -6,9 +6,7 @@ package enum Motion: CaseIterable, Hashable, Sendable {
   case halfPageUp
   case pageDown
   case pageUp
-  /// To the first row.
   case top
-  /// To the last row.
   case bottom
 
   /// The index of the row to which the motion leads; it may be before the first or after the last.

@@ -43,7 +43,6 @@ package struct TextArea: Hashable, Sendable {
     setText(text)
   }
 
-  /// The text that the user has typed so far.
   package var text: String { lines.map { String($0) }.joined(separator: "\n") }
   package var isEmpty: Bool { count == 0 }
 

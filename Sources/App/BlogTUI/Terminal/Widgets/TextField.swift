@@ -27,7 +27,6 @@ package struct TextField: Hashable, Sendable {
     cursor = characters.count
   }
 
-  /// The text that the user has typed so far.
   package var text: String { String(characters) }
   var count: Int { characters.count }
   package var isEmpty: Bool { characters.isEmpty }

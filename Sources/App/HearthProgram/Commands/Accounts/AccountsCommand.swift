@@ -27,7 +27,6 @@ struct AccountsCommand: ParsableCommand {
 }
 
 extension KeptAccount {
-  /// The account as commands print it.
   fileprivate var json: JSONValue {
     let members = [
       JSONMember("uid", .string(uid)), displayName.map { JSONMember("name", .string($0)) },
@@ -181,7 +180,6 @@ extension ProfileCommand {
 }
 
 extension Profile {
-  /// The profile as commands print it.
   fileprivate var json: JSONValue {
     let members = [
       JSONMember("name", .string(name)), JSONMember("database", .string(database)),

@@ -121,7 +121,6 @@ extension Unsent.Item {
     }
   }
 
-  /// The draft as commands print it.
   fileprivate func json(number: Int) -> JSONValue {
     func id(_ id: String?) -> JSONValue { id.map { .string($0) } ?? .null }
     switch self {

@@ -146,7 +146,6 @@ struct People: BlogCommand {
 }
 
 extension Person {
-  /// The person as commands print it.
   fileprivate func json(_ places: [String: ReadingPlace]) -> JSONValue {
     let terminals = terminals.map { terminal in
       JSONValue.object(
@@ -173,7 +172,6 @@ extension ReadingPlace {
   }
 }
 
-/// The post that a command is about.
 struct PostArgument: ParsableArguments {
   @Argument(help: "The id of the post.", completion: .posts, transform: DashedWord.restore)
   var id: String

@@ -132,7 +132,6 @@ struct Fsck: AsyncParsableCommand {
     }
   }
 
-  /// Reports the result of checking a file.
   private func report(_ check: StoreCheck, of name: String? = nil) {
     if options.json {
       let database = name.map { [JSONMember("database", .string($0))] } ?? []

@@ -110,7 +110,6 @@ private enum MigrationStorage {
     }
   }
 
-  /// The name of the storage in messages.
   var name: String {
     switch self {
     case .directory(let paths): paths.data

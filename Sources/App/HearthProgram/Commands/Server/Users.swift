@@ -18,7 +18,6 @@ struct Users: AsyncParsableCommand {
     defaultSubcommand: ListAccounts.self
   )
 
-  /// The options shared by all commands about accounts.
   struct Options: ParsableArguments {
     @OptionGroup var choice: DatabaseChoice
 
@@ -27,7 +26,6 @@ struct Users: AsyncParsableCommand {
     /// The client through which the accounts are managed.
     func door() throws -> AdminClient { try AdminClient(common, for: choice) }
 
-    /// Prints what was done to an account.
     func confirm(_ account: JSONValue, what: String) {
       let name = account["email"]?.string ?? account["localId"]?.string ?? ""
       common.confirm("\(name): \(what)", json: account)

@@ -7,11 +7,8 @@ package import RealtimeServer
 /// The pages are read-only and show only what the rules let everyone read. They are all below
 /// `/blog`, where no request of the REST API can be, since those end in `.json`.
 package struct BlogPages: PageSource {
-  /// How many posts a page of a list has.
   static let listLength = 20
-  /// How many comments a page of a post has.
   static let commentsLength = 50
-  /// How many posts the feed has.
   static let feedLength = 20
 
   private let site: Site

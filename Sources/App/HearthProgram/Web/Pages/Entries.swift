@@ -14,7 +14,6 @@ struct PostEntry: Sendable {
   /// How many comments it has; nil if unknown.
   var commentCount: Int?
 
-  /// Reads a post; nil if there is none.
   init?(_ key: ChildKey, from node: Node) {
     guard node.childCount > 0 else { return nil }
     self.key = key
@@ -26,7 +25,6 @@ struct PostEntry: Sendable {
     createdAt = PushID.time(of: key.text)
   }
 
-  /// The text as readers see it.
   var shownBody: String { BlogBounds.shown(body, upTo: BlogBounds.body) }
 
   /// The title, or a substitute if there is none.

@@ -13,7 +13,6 @@ extension Page {
     ("Cross-Origin-Opener-Policy", "same-origin"),
   ]
 
-  /// A response that redirects the browser.
   static func redirect(to address: String) -> Page {
     Page(
       status: 302,
