@@ -1,7 +1,6 @@
 import RealtimeCore
 import RealtimeDatabase
 
-/// The costs of the client engine.
 enum ClientBenchmarks {
   private static let posts = Path(["posts"])
 
@@ -172,7 +171,6 @@ struct BenchmarkClient {
   private var connection = ConnectionID(0)
   private var last: Int64 = 0
   private let time = RepoTime(wall: 1_700_000_000_000, monotonic: 0, random: 0.5)
-  /// The number of events raised to listeners so far.
   private(set) var events = 0
 
   /// Creates an engine whose connection has received the server's greeting.

@@ -21,7 +21,6 @@ final class InstructionArea {
     }
   }
 
-  /// Does the work once.
   @inline(never)
   func perform() throws {
     try work()

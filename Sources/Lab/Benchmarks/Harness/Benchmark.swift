@@ -50,7 +50,6 @@ struct Benchmark {
 /// Well-known work with which a benchmark is compared within the same minutes.
 struct Yardstick {
   let name: String
-  /// Prepares what all passes share.
   let prepare: () throws -> Benchmark.Pass
 
   init(_ name: String, prepare: @escaping () throws -> Benchmark.Pass) {

@@ -227,8 +227,6 @@ private final class Pair {
     )
   }
 
-  /// The port of the server that leads.
   var leader: Int { cluster.servers[0].port }
-  /// The port of the other server.
   var other: Int { cluster.servers[1].port }
 }

@@ -29,7 +29,6 @@ enum BlogWire {
     return frame
   }
 
-  /// The request that upgrades a connection to a WebSocket.
   static var upgrade: ByteBuffer { upgrade() }
 
   /// The request that upgrades a connection to a WebSocket of one of several databases.
@@ -55,7 +54,6 @@ enum BlogWire {
     return frame(.request(id: 1, .authenticate(.init(credential: token))))
   }
 
-  /// Signs in as an administrator.
   static var signInAsOwner: ByteBuffer {
     frame(.request(id: 1, .authenticate(.init(credential: "owner", isAdministrative: true))))
   }
@@ -113,7 +111,6 @@ enum EtcdWire {
     )
   }
 
-  /// Watches a key.
   static func watch(_ number: Int) -> ByteBuffer {
     post("watch", "{\"create_request\":{\"key\":\"\(key(number))\"}}")
   }

@@ -141,7 +141,6 @@ final class RedisServer {
     ) { $0.contains("ready to accept connections at") }
   }
 
-  /// The memory of the process in bytes.
   var memory: Int { ResidentMemory.bytes(of: "\(program.id)") }
 
   func target(_ transport: LoadTransport) throws -> LoadTarget {

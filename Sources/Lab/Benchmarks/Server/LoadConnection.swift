@@ -152,7 +152,6 @@ enum Dialect {
 
   /// One complete response at the front of some bytes.
   struct Answer {
-    /// The length of the response in bytes.
     let length: Int
     /// The offset at which the content begins.
     let start: Int
@@ -187,7 +186,6 @@ enum Dialect {
 
   // MARK: WebSocket
 
-  /// Whether a response has the status `ok`.
   private static func isOK(_ answer: UnsafeRawBufferPointer) -> Bool {
     var index = 0
     while index + 6 < answer.count {

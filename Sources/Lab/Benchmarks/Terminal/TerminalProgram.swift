@@ -10,7 +10,6 @@ final class TerminalProgram {
 
   private let controller: Int32
   let id: pid_t
-  /// The output so far.
   private(set) var output: [UInt8] = []
 
   /// Starts a program.

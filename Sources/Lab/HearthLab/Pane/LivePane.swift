@@ -87,7 +87,6 @@ package struct LivePane {
     }
   }
 
-  /// A number with its name.
   package struct Fact {
     let name: SafeText
     let value: Phrase

@@ -2,7 +2,6 @@ import Foundation
 
 /// Starts programs that inherit nothing from this one apart from what they are given.
 enum Launch {
-  /// A program that cannot be started.
   struct Failure: Error, CustomStringConvertible {
     let program: String
     let reason: String

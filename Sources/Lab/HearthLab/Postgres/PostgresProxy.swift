@@ -78,7 +78,6 @@ package final class PostgresProxy: Sendable {
 
   private var target: Int { state.withLockedValue { $0.target } }
 
-  /// Changes what happens to data that is sent from then on.
   package func set(_ weather: Weather) {
     let ended = state.withLockedValue { state -> [Int32] in
       state.weather = weather

@@ -7,7 +7,6 @@ private import NIOConcurrencyHelpers
 /// does not wait for the disk unless a setting says so, and trusts every client that reaches its
 /// port.
 package final class PostgresServer: Sendable {
-  /// What went wrong.
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
   }
@@ -101,7 +100,6 @@ package final class PostgresServer: Sendable {
     "postgres://hearth@127.0.0.1:\(port)/\(database)"
   }
 
-  /// Creates an empty database and returns its address.
   package func makeDatabase() throws -> String {
     let name = Self.count.withLockedValue { count in
       count += 1
@@ -185,7 +183,6 @@ package final class PostgresServer: Sendable {
     Launch.wait(for: process)
   }
 
-  /// Promotes a standby to primary.
   package func promote() throws {
     try sql("SELECT pg_promote(true, 60)", at: url(of: "postgres"))
   }
@@ -214,7 +211,6 @@ package final class PostgresServer: Sendable {
     return ["setpriv", "--reuid=\(uid)", "--regid=\(gid)", "--clear-groups", "--"]
   }
 
-  /// Runs a program of PostgreSQL and returns its output.
   @discardableResult
   private static func run(_ words: [String]) throws -> String {
     let process = Process()
@@ -236,7 +232,6 @@ package final class PostgresServer: Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// A port that nothing listens on at the moment.
   private static func freePort() throws -> Int {
     let (descriptor, port) = try PostgresProxy.listeningSocket()
     close(descriptor)

@@ -30,11 +30,8 @@ struct DemoFolder: Sendable {
   /// The socket that leads to the server while the cable is plugged in.
   var cable: String { "\(directory)/cable" }
   var tmux: String { "\(directory)/tmux" }
-  /// The file with the port of the server.
   var port: String { "\(directory)/port" }
-  /// The file with the plan of the demonstration.
   var plan: String { "\(directory)/plan.json" }
-  /// The file with the latest measurements.
   var figures: String { "\(directory)/figures.json" }
 
   /// The process of the server; nil if none is running.
@@ -48,7 +45,6 @@ struct DemoFolder: Sendable {
   /// The URL of the database at one of the sockets.
   static func url(_ socket: String) -> String { "unix:\(socket)?ns=hearth" }
 
-  /// The URL of the database at its port.
   static func url(port: Int) -> String { "http://127.0.0.1:\(port)?ns=hearth" }
 
   /// The environment of the programs in the terminals: the usual variables, and no settings of the

@@ -152,7 +152,6 @@ struct DemoAudit: Sendable {
     return (post["starCount"]?.integer ?? 0, post["stars"]?.members?.count ?? 0)
   }
 
-  /// How many posts have this title.
   static func count(of title: String, in root: JSONValue) -> Int {
     (root["posts"]?.members ?? []).count { $0.value["title"]?.string == title }
   }

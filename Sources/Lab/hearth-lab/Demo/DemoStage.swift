@@ -189,15 +189,10 @@ struct DemoPlan: Codable, Sendable {
   var actors: [Actor] = []
   /// Whether the last person is at a cable, as where there is more than one.
   var hasSomebodyAtCable: Bool { database == nil && actors.count > 1 }
-  /// Whether scenes are played.
   var presents: Bool
-  /// After how many seconds the demonstration ends; nil for no limit.
   var seconds: Double?
-  /// The seed; equal seeds make demonstrations alike.
   var seed: UInt64
-  /// The time for reading a scene, as a multiple of the usual time; nil if a speaker decides.
   var pace: Double?
-  /// The URL of a remote database; nil for the demonstration's own.
   var database: String?
   /// A person who connects to the port, where rules apply; nil if there is none.
   var stranger: Actor?

@@ -11,7 +11,6 @@ struct TmuxServer: Sendable {
 
   private let folder: DemoFolder
 
-  /// Names the server of a demonstration, which need not be running yet.
   init(_ folder: DemoFolder) {
     self.folder = folder
   }
@@ -55,7 +54,6 @@ struct TmuxServer: Sendable {
     return Pane(id: id.trimmingCharacters(in: .whitespacesAndNewlines))
   }
 
-  /// Presses keys in several terminals, as nearly at once as tmux can.
   func press(_ keys: [String], in panes: [Pane]) {
     // Without a command, tmux would open a terminal.
     guard !panes.isEmpty, !keys.isEmpty else { return }
@@ -68,7 +66,6 @@ struct TmuxServer: Sendable {
     run(["send-keys", "-t", pane.id, "-l", text])
   }
 
-  /// The text of a terminal, one line per row; empty if the terminal is gone.
   func screen(of pane: Pane) -> String {
     run(["capture-pane", "-p", "-t", pane.id]) ?? ""
   }

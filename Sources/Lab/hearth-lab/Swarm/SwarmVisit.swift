@@ -25,7 +25,6 @@ actor SwarmVisit {
   private var uids: [String] = []
   private var departure: Task<Bool, Never>?
 
-  /// Prepares a visit.
   init(
     at database: SwarmDatabase,
     in directory: String,
@@ -110,7 +109,6 @@ struct SwarmOuting {
   private let current = NIOLockedValueBox<SwarmRun?>(nil)
   private let interruption: SwarmInterruption
 
-  /// Prepares a run.
   init(
     _ settings: SwarmSettings,
     options: SwarmRun.Options,
@@ -172,7 +170,6 @@ final class SwarmInterruption: Sendable {
   private let ending = NIOLockedValueBox<Task<Void, Never>?>(nil)
   private let clearUp: @Sendable () async -> Void
 
-  /// Prepares for an interruption.
   init(_ clearUp: @escaping @Sendable () async -> Void) {
     self.clearUp = clearUp
   }

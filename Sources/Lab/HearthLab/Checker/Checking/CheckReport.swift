@@ -29,7 +29,6 @@ package struct CheckReport: Sendable {
   enum Verdict: Hashable, Sendable {
     /// Enough was done, and everything held.
     case held
-    /// Something did not hold.
     case violated
     /// Nothing was wrong, but too little was done to mean anything; the texts name the shortages.
     case tooLittle([String])
@@ -80,7 +79,6 @@ struct Activity: Hashable, Sendable {
   let commits: Int
   /// How often commits were missed.
   let gaps: Int
-  /// How often the server was killed.
   let crashes: Int
 
   init(_ evidence: Evidence) {

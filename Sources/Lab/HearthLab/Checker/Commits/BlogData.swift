@@ -1,7 +1,6 @@
 import RealtimeCore
 private import RealtimeServer
 
-/// The keys of a blog.
 extension ChildKey {
   static let posts: ChildKey = "posts"
   static let userPosts: ChildKey = "user-posts"
@@ -14,7 +13,6 @@ extension ChildKey {
   static let starCount: ChildKey = "starCount"
 }
 
-/// Reading a node as a post or a comment.
 extension Node {
   /// The children, ordered by key.
   var entries: [(key: ChildKey, value: Node)] { children.map { Array($0.map) } ?? [] }

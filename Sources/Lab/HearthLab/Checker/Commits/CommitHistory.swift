@@ -27,12 +27,10 @@ struct CommitHistory: Sendable {
   /// Whether commits have the server's revision numbers; a stream of events has none.
   var hasRevisions = true
 
-  /// The number of commits that were seen one by one.
   var commitCount: Int {
     entries.count { if case .commit = $0 { true } else { false } }
   }
 
-  /// How often commits were missed.
   var gapCount: Int {
     entries.count { if case .jump = $0 { true } else { false } }
   }
@@ -150,7 +148,6 @@ struct Step: Sendable {
 /// What is stored while no server writes: after a crash, or at the end.
 struct Standstill: Sendable {
   let root: Node
-  /// The time without writes.
   let period: Period
   /// The name of that time in a report.
   let location: String

@@ -2,20 +2,15 @@
 package struct CheckOptions: Sendable {
   /// The minimum that a run must contain, so that a run in which nothing happened does not pass.
   package struct Least: Hashable, Sendable {
-    /// The number of acknowledged operations.
     package var acknowledged = 50
     /// The number of commits seen one by one.
     package var commits = 50
-    /// The number of acknowledged comments.
     package var comments = 5
-    /// The number of acknowledged stars, added or removed.
     package var stars = 5
-    /// The number of things shown by listeners.
     package var shown = 20
     /// The promises that must each have been checked, regardless of the other minimums.
     package var promises: Set<Promise> = []
 
-    /// Creates the minimum for an ordinary run.
     package init() {}
 
     /// What this part of a run must contain; no promise has to be checked in less than all of it.
@@ -34,7 +29,6 @@ package struct CheckOptions: Sendable {
     package static var nothing: Least { Least().scaled(by: 0) }
   }
 
-  /// The minimum that must have been done.
   package var least = Least()
   /// How long a client may take to show its own writes.
   package var echo: Duration = .seconds(2)
@@ -54,6 +48,5 @@ package struct CheckOptions: Sendable {
   /// The longest history of one star or number that is searched for an order.
   package var searchedOperations = 200
 
-  /// Creates the options of an ordinary run.
   package init() {}
 }

@@ -30,9 +30,7 @@ extension Invariant {
 /// The evidence of a run: what clients have recorded, and what the observer saw.
 struct Evidence: Sendable {
   let history: History
-  /// What the observer saw.
   let commits: CommitHistory
-  /// What is tolerated, and the minimum that must have been done.
   let options: CheckOptions
   /// What must be in the database according to the histories.
   let model: Model
@@ -41,7 +39,6 @@ struct Evidence: Sendable {
   private(set) var posts: PostVersions
   /// All states of each path that clients listen to or read.
   private(set) var paths: PathVersions
-  /// The operations among the commits.
   private(set) var order: CommitOrder
 
   /// Assembles the evidence.
@@ -74,7 +71,6 @@ struct Findings: Sendable {
   private static let kept = 20
 
   private(set) var checked = 0
-  /// How often the promise did not hold.
   private(set) var violationCount = 0
   private(set) var violations: [Violation] = []
 
@@ -106,7 +102,6 @@ struct Violation: Hashable, Sendable, CustomStringConvertible {
   /// The facts that prove it.
   var evidence: [String] = []
 
-  /// The whole violation in one line.
   var description: String {
     "\(location): \(problem)" + (evidence.isEmpty ? "" : " [\(evidence.joined(separator: "; "))]")
   }

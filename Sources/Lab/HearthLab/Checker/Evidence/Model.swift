@@ -9,7 +9,6 @@ struct Model: Sendable {
 
   /// Something that is written once, under its own key, and perhaps deleted.
   struct Thing: Sendable {
-    /// The operation that wrote it.
     var creation: ClientOperation?
     /// The operations that deleted it, or something that it belongs to.
     var deletions: [ClientOperation] = []

@@ -48,7 +48,6 @@ struct PathVersions: Sendable {
   private let others: [Path]
   /// Whether commits were missed, so that a client may have been told unknown states.
   private(set) var hasGaps = false
-  /// The largest number of posts at any time.
   private(set) var mostPosts: Int
 
   init(_ commits: CommitHistory, and paths: Set<Path> = []) {

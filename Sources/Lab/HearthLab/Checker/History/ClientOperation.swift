@@ -2,7 +2,6 @@ import RealtimeCore
 
 /// One operation of a client, from its start to what the client learned of its outcome.
 struct ClientOperation: Hashable, Sendable {
-  /// The client that started it.
   var client: String
   /// The user ID under which it ran.
   var uid: String
@@ -58,9 +57,7 @@ enum Intent: Hashable, Sendable {
   case comment(post: String, comment: String, text: String)
   case deleteComment(post: String, comment: String)
   case star(post: String)
-  /// Removes the user's star.
   case unstar(post: String)
-  /// Adds to a number.
   case increment(path: String, amount: Int64)
   /// Reads a value, which the answer contains, at a server if it is not the client's own.
   case read(path: String, server: String? = nil)
@@ -71,7 +68,6 @@ enum Intent: Hashable, Sendable {
   /// Writes as an administrator, who is not bound by rules, for example to prepare a run.
   case administer(paths: [String])
 
-  /// Whether the operation must be refused.
   var isForbidden: Bool {
     switch self {
     case .starAs, .editOther: true
@@ -83,7 +79,6 @@ enum Intent: Hashable, Sendable {
 
   var isRead: Bool { if case .read = self { true } else { false } }
 
-  /// The post that the operation concerns, or nil.
   var post: String? {
     switch self {
     case .post(let post, _, _), .editPost(let post, _, _), .deletePost(let post),

@@ -39,7 +39,6 @@ struct CapturedScreen: Hashable, Sendable {
   /// A post as a list shows it.
   struct Row: Hashable, Sendable {
     var title: String
-    /// The number of stars shown with it.
     var stars: Int
   }
 

@@ -225,9 +225,7 @@ final class HistoryWriter: Sendable {
   }
 }
 
-/// Why a history cannot be read or written.
 struct HistoryError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What is wrong, and where.
   let description: String
 
   init(_ description: String) {

@@ -11,7 +11,6 @@ enum HistoryEvent: Hashable, Sendable {
   case shown(Showing)
   /// A listener was told about a change at a path.
   case told(Telling)
-  /// The connection was established or lost.
   case connection(isUp: Bool)
   /// The content of a view at the end, when everything was quiet.
   case finalView(FinalView)

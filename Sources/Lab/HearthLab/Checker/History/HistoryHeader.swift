@@ -30,9 +30,7 @@ package struct HistoryHeader: Hashable, Sendable {
   var user: String
   var uid: String
   var pid: Int32
-  /// The seed of the run's plan.
   var seed: UInt64
-  /// How stars are written.
   var strategy: Strategy
   /// The path at which the client announces itself, `UID/TERMINAL` below `presence`, or nil.
   var presence: String?

@@ -15,12 +15,10 @@ struct Moment: Hashable, Comparable, Sendable {
     return Moment(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
   }
 
-  /// The point in time that is this much later.
   func advanced(by duration: Duration) -> Moment {
     Moment(microseconds: microseconds + duration.microseconds)
   }
 
-  /// The time that has passed since an earlier point in time.
   func since(_ earlier: Moment) -> Duration {
     .microseconds(microseconds - earlier.microseconds)
   }

@@ -84,7 +84,6 @@ struct LinearizabilitySearch: Sendable {
   enum Result: Hashable, Sendable {
     /// Such an order exists.
     case linearizable
-    /// No such order exists.
     case violated
     /// The search was abandoned after this many steps.
     case undecided(steps: Int)
@@ -155,9 +154,7 @@ struct LinearizabilitySearch: Sendable {
 struct RegisterCall: Hashable, Sendable {
   /// What the call does to a whole number.
   enum Action: Hashable, Sendable {
-    /// Returns the number.
     case read(Int64)
-    /// Replaces the number.
     case write(Int64)
     /// Adds to the number, and returns the sum if it is known.
     case add(Int64, sum: Int64?)

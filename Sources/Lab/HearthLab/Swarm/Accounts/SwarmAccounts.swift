@@ -249,7 +249,6 @@ extension SwarmDatabase {
 package struct EmulatorTokens: DatabaseTokenProvider {
   private let uid: String
 
-  /// Creates the token provider of one user.
   package init(uid: String) {
     self.uid = uid
   }

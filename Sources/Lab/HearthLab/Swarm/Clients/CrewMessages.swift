@@ -4,12 +4,10 @@ private import Foundation
 package protocol CrewMessage: Codable, Sendable {}
 
 extension CrewMessage {
-  /// The message as a line.
   package var line: String {
     (try? JSONEncoder().encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? ""
   }
 
-  /// Parses a line; nil when it is no such message.
   package init?(_ line: String) {
     guard let message = try? JSONDecoder().decode(Self.self, from: Data(line.utf8)) else {
       return nil

@@ -173,7 +173,6 @@ package final class SwarmPulse: Sendable {
 
   private let latencies = NIOLockedValueBox<Latencies?>(nil)
 
-  /// Creates a pulse without operations.
   package init() {}
 
   func record(microseconds: Int64) {

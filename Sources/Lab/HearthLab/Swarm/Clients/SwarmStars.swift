@@ -11,7 +11,6 @@ struct SwarmStars: Sendable {
   private let blog: Blog
   private let strategy: StarStrategy
 
-  /// Creates the stars of one user.
   init(in blog: Blog, by strategy: StarStrategy) {
     self.blog = blog
     self.strategy = strategy

@@ -3,7 +3,6 @@ package import RealtimeCore
 
 /// What the users of a process did, and how long it took.
 package struct SwarmTally: Codable, Sendable {
-  /// The number of operations that were started.
   package var begun = 0
   /// The number of planned operations that were skipped for want of a suitable post.
   package var skipped = 0
@@ -14,7 +13,6 @@ package struct SwarmTally: Codable, Sendable {
   /// The number of transactions that reached a first attempt, a second one and so on; the last
   /// element counts all further attempts.
   package private(set) var reached = [Int](repeating: 0, count: 10)
-  /// How often a connection was established.
   package var connections = 0
   /// The times from when operations were due to their acknowledgement.
   package var acknowledged = Latencies()
@@ -23,7 +21,6 @@ package struct SwarmTally: Codable, Sendable {
   /// The times from when operations were due to when they started.
   package var lateness = Latencies()
 
-  /// Creates an empty tally.
   package init() {}
 
   /// Counts an attempt at a transaction; the first attempt is number 1.
@@ -60,10 +57,8 @@ package struct Latencies: Sendable {
     numberOfSignificantValueDigits: .three
   )
 
-  /// Creates an empty histogram.
   package init() {}
 
-  /// The number of recorded durations.
   package var count: UInt64 { histogram.totalCount }
 
   /// Records one duration; a negative one counts as 0.

@@ -25,7 +25,6 @@ final class SwarmUser: @unchecked Sendable {
   var start: Moment?
   var tally = SwarmTally()
   var views: [String: SwarmView] = [:]
-  /// The posts of the list, by key.
   var posts: [PostID: Post] = [:]
   /// The keys of the posts that everybody works with, by title.
   var hotPosts: [String: PostID] = [:]
@@ -35,12 +34,10 @@ final class SwarmUser: @unchecked Sendable {
   var unanswered = 0
   /// How often the user has read back what it had written.
   var readBacks = 0
-  /// How many writes the library still has to send.
   var pendingWrites = 0
   var isConnected = false
   /// Whether nothing is recorded any more.
   private var isGone = false
-  /// The mistake that this client makes on purpose.
   var bug: InjectedBug?
   /// The comments of this process that were acknowledged and not deleted since.
   var acknowledgedComments: [OwnComment] = []

@@ -39,7 +39,6 @@ package struct SwarmDatabase: Sendable {
     AdminClient(target, key: administratorKey, trust: trust)
   }
 
-  /// The certificates to trust.
   var trust: TrustRoots { caFile.map { .file($0) } ?? .system }
 }
 
@@ -191,7 +190,6 @@ package struct SwarmSweep: Sendable {
   /// The maximum number of posts per request.
   private static let postsAtOnce = 100
 
-  /// Creates a sweep.
   package init(_ admin: AdminClient) {
     self.admin = admin
   }

@@ -19,7 +19,6 @@ actor CrewProcess {
     self.errors = errors
   }
 
-  /// The process ID, or nil while the process is not running.
   var processID: pid_t? {
     child.flatMap { $0.isRunning ? $0.id : nil }
   }

@@ -155,7 +155,6 @@ struct ResourceWatch: Sendable {
   }
 }
 
-/// The resources that the processes of a run used.
 struct ResourceUse: Sendable {
   var trends: [ResourceTrend]
   /// The mean memory of a client process, in MB.

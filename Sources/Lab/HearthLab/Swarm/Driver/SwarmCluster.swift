@@ -380,7 +380,6 @@ package actor SwarmCluster {
 }
 
 extension SwarmCluster.Member {
-  /// The address at which clients reach the server.
   fileprivate var address: ConnectionTarget.Endpoint {
     let port = host.split(separator: ":").last.flatMap { Int($0) } ?? 0
     return .tcp(host: "127.0.0.1", port: port)

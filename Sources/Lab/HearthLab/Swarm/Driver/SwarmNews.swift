@@ -2,7 +2,6 @@
 package enum SwarmNews: Sendable {
   /// The run is doing this; several times a second.
   case phase(SwarmPhase)
-  /// A message about its progress.
   case message(String)
   /// How long the operations took that were acknowledged since the last such report of a process.
   case acknowledged(Latencies)

@@ -29,9 +29,7 @@ package struct SwarmRun: Sendable {
   package struct Options: Sendable {
     /// The directory of the run, which must exist.
     package var directory: String
-    /// The server or database that the run uses.
     package var target: Target
-    /// A mistake to make on purpose.
     package var bug: InjectedBug?
     /// How many terminals with screens watch the run.
     package var terminals = 0
@@ -64,7 +62,6 @@ package struct SwarmRun: Sendable {
   let options: Options
   let plan: SwarmPlan
   let history: HistoryWriter
-  /// The stage, once it has been set up.
   private let stage = NIOLockedValueBox<SwarmStage?>(nil)
 
   /// Prepares a run without starting anything.

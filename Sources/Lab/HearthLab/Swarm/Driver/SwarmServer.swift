@@ -42,13 +42,11 @@ actor SwarmServer {
   /// The recovery from the last end of the process, so that one recovery follows the other.
   private var recovery: Task<Void, any Error>?
 
-  /// Describes a server that is not running yet.
   init(_ files: Files, history: HistoryWriter) {
     self.files = files
     self.history = history
   }
 
-  /// The process ID, or nil while the process is not running.
   var processID: pid_t? {
     process.flatMap { $0.isRunning ? $0.id : nil }
   }

@@ -31,10 +31,8 @@ final class SwarmNetwork: Sendable {
     state = NIOLoopBoundBox.makeBoxSendingValue(State(servers: servers), eventLoop: loop)
   }
 
-  /// Creates a network in front of a server.
   convenience init(to server: ConnectionTarget.Endpoint) { self.init(toAnyOf: [server]) }
 
-  /// Creates a network in front of a local port.
   convenience init(to port: Int) {
     self.init(to: .tcp(host: "127.0.0.1", port: port))
   }
@@ -194,7 +192,6 @@ final class SwarmNetwork: Sendable {
 /// Confined to the event loop of the network. It is a class because forwarding bytes may end the
 /// same connection.
 final class NetworkLink {
-  /// The direction in which bytes travel.
   enum Direction {
     case toServer
     case toClient
@@ -232,7 +229,6 @@ final class NetworkLink {
     direction == .toServer ? client : server
   }
 
-  /// Records what the client has sent.
   func record(_ bytes: ByteBuffer) {
     guard let count = sent?.readableBytes, count + bytes.readableBytes <= Self.recordedBytes else {
       sent = nil

@@ -6,9 +6,7 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
   package var users = 10
   /// How long the storm lasts, in seconds.
   package var seconds: Double = 10
-  /// The seed of all random choices.
   package var seed: UInt64 = 1
-  /// How often each action is taken.
   package var mix = SwarmMix.usual
   /// The number of actions per second, over all users.
   package var rate: Double = 20
@@ -31,7 +29,6 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
   /// The hosts of the servers, where there are several: watchers also read at each of them.
   package var hosts: [String] = []
 
-  /// Creates the usual settings.
   package init() {}
 
   /// The number of processes that the users need.

@@ -71,7 +71,6 @@ package final class ChildProcess: Sendable {
 
   deinit { close(input) }
 
-  /// Whether the process has not ended yet.
   package var isRunning: Bool {
     ending.withLockedValue { if case .running = $0 { true } else { false } }
   }

@@ -21,7 +21,6 @@ struct Plot {
   private let seconds: Double
   private let scale: Scale
 
-  /// Starts a chart over time.
   init(
     in frame: (left: Double, top: Double, width: Double, height: Double),
     upTo seconds: Double,
@@ -48,7 +47,6 @@ struct Plot {
 
   // MARK: Parts
 
-  /// Adds the title above the chart.
   mutating func title(_ text: String, remark: String) {
     put(
       "<text class=\"title\" x=\"\(f(left))\" y=\"\(f(top - 14))\">\(Plot.escaped(text))"
@@ -95,7 +93,6 @@ struct Plot {
     return power * ([1, 1.5, 2, 3, 4, 5, 6, 8, 10].first { $0 * power >= value } ?? 10)
   }
 
-  /// Adds the time axis below the chart.
   mutating func times() {
     line("axisline", from: (left, top + height), to: (left + width, top + height))
     for time in Self.steps(to: seconds, about: 8) {
@@ -165,7 +162,6 @@ struct Plot {
 
   // MARK: Pieces
 
-  /// Adds a text at a position.
   mutating func label(
     _ text: String,
     at place: (x: Double, y: Double),

@@ -4,7 +4,6 @@ private import Foundation
 package struct SwarmPage: Sendable {
   private let report: SwarmReport
 
-  /// Prepares the page of a run.
   package init(_ report: SwarmReport) {
     self.report = report
   }

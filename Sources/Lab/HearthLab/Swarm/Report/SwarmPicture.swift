@@ -13,7 +13,6 @@ package struct SwarmPicture: Sendable {
   private let report: SwarmReport
   private let timeline: SwarmTimeline
 
-  /// Prepares a picture of a run.
   package init(_ report: SwarmReport) {
     self.report = report
     timeline = report.timeline

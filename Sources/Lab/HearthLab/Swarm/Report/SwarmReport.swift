@@ -4,12 +4,10 @@ package import RealtimeCore
 /// The report of a run, for people and for programs.
 package struct SwarmReport: Sendable {
   package var settings: SwarmSettings
-  /// What was done, and how long it took.
   package var tally = SwarmTally()
   /// How often each fault was injected.
   package var faults: [FaultKind: Int] = [:]
   package var serverEnds = 0
-  /// What leaders did after they were frozen for longer than their lease.
   var awakenings = Awakenings()
   /// The time from the end of the storm until all clients showed the same content, if they did.
   package var convergence: Duration?
@@ -18,7 +16,6 @@ package struct SwarmReport: Sendable {
   var check: CheckReport
   /// Other failures, such as a client that ended or a server that did not stop.
   package var mishaps: [String] = []
-  /// What happened when, as far as the clients have recorded it.
   var timeline = SwarmTimeline()
   /// The directory of histories and logs; nil if they are of no interest.
   package var directory: String?

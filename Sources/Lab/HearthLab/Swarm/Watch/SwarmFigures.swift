@@ -34,12 +34,10 @@ package struct SwarmFigures: Sendable {
     if case .storm = phase { !isStopped } else { false }
   }
 
-  /// Starts without any figures.
   package init(_ settings: SwarmSettings) {
     self.settings = settings
   }
 
-  /// Takes note of what a run tells.
   package mutating func take(_ news: SwarmNews) {
     switch news {
     case .phase(let phase): self.phase = phase
