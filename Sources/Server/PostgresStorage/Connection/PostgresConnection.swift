@@ -53,7 +53,6 @@ final class PostgresConnection {
     handle = nil
   }
 
-  /// Whether the connection can be used.
   var isOpen: Bool { handle != nil }
 
   /// The number of the PostgreSQL process that serves the connection.

@@ -23,7 +23,6 @@ final class PostgresPool: @unchecked Sendable {
   /// The number of lost connections that have not been made again.
   private var lost = 0
 
-  /// Makes a pool without connections.
   init(
     to address: PostgresAddress,
     bound: Int,
@@ -82,7 +81,6 @@ final class PostgresPool: @unchecked Sendable {
     }
   }
 
-  /// Whether somebody waits for a connection.
   var isAwaited: Bool { condition.withLock { !waiting.isEmpty } }
 
   /// Gives a connection back, which may have been lost.

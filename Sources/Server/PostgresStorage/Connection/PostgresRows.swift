@@ -1,7 +1,6 @@
 import CPostgres
 import Foundation
 
-/// The rows that a statement has returned.
 final class PostgresRows {
   private let result: OpaquePointer
   private let library: PostgresLibrary
@@ -56,7 +55,6 @@ final class PostgresRows {
     }
   }
 
-  /// The value of a Boolean column.
   func bool(_ row: Int, column: Int) -> Bool { withBytes(row, column: column) { $0.first == 1 } }
 }
 

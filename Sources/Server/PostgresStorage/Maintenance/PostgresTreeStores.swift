@@ -71,7 +71,6 @@ package final class PostgresTreeStores: ClusterStore {
     return number
   }
 
-  /// Says that there is no such database.
   func missing(_ name: String) -> StoreError {
     StoreError(.missing, description: "\(address.description): there is no database \"\(name)\"")
   }

@@ -80,7 +80,6 @@ final class CommitLink {
 
   var revision: Int64 { head.revision }
 
-  /// Whether nothing more can be stored.
   var isFinished: Bool { failure != nil }
 
   /// Ensures that the next batch can be tried.

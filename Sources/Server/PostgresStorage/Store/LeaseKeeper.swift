@@ -61,7 +61,6 @@ final class LeaseKeeper: @unchecked Sendable {
 struct OwnLease {
   let lease: Lease
   let number: Int64
-  /// Renews the lease.
   let keeper: LeaseKeeper
 }
 

@@ -47,7 +47,6 @@ package struct PostgresStoreOptions: Sendable {
   /// Called with each event, on any thread.
   package var report: @Sendable (PostgresStoreEvent) -> Void = { _ in }
 
-  /// Makes the options that suit a server.
   package init() {}
 
   /// The least number of connections: one each for commits, reading and folding, leases, accounts.

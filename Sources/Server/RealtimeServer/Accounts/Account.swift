@@ -5,18 +5,14 @@ package struct Account: Hashable, Sendable {
   package var database: String
   /// The identifier by which rules and data refer to the user.
   package let uid: String
-  /// The email address to sign in with, or nil.
   package var email: EmailAddress?
-  /// Whether the owner has verified the email address.
   package var isEmailVerified = false
   package var displayName: String?
-  /// The URL of a picture, or nil.
   package var photoURL: String?
   /// The stored form of the password, or nil.
   package var password: PasswordHash?
   /// The claims that administrators add to the account's tokens.
   package var customClaims: [JSONMember] = []
-  /// Whether the account is barred from signing in.
   package var isDisabled = false
   /// When the account was created, in milliseconds since 1970.
   package let created: Int64
@@ -118,7 +114,6 @@ struct AccountChange {
   var isEmailVerified: Bool?
   var isDisabled: Bool?
   var customClaims: [JSONMember]?
-  /// Whether all existing sessions end.
   var endsSessions = false
 }
 

@@ -316,7 +316,6 @@ package final actor AccountService {
     onRevocation(note, delay)
   }
 
-  /// Replaces the key that signs tokens.
   func rotateKeys() throws(IdentityError) {
     if settings.refreshInterval != nil { refresh() }
     var keys = authority.keys
@@ -337,7 +336,6 @@ package struct IdentitySettings: Sendable {
   package var isEmulator = false
   /// How long a user's token is valid, in seconds.
   package var tokenLifetime: Int64 = 3_600
-  /// The administrators' key, or nil if they have none.
   package var administratorKey: AdministratorKey?
   /// Whether people can create accounts for themselves.
   package var allowsSignUp = true
@@ -363,7 +361,6 @@ package struct IdentitySettings: Sendable {
   /// How recently a user must have signed in to change the address or the password, in seconds.
   package var recentSignIn: Int64 = 300
 
-  /// Makes the settings of an ordinary server.
   package init() {}
 
   /// The settings of a server that acts as the Firebase emulator.
@@ -415,7 +412,6 @@ struct EmulatorMail: Sendable {
   /// The maximum number of mails kept.
   static let maximum = 1_000
 
-  /// The mail as the emulator shows it.
   var json: JSONValue {
     .object(
       ("email", .string(email.text)),
@@ -427,7 +423,6 @@ struct EmulatorMail: Sendable {
 
 /// The source of random secrets.
 enum Randomness {
-  /// Unguessable random bytes.
   static func bytes(_ count: Int) -> [UInt8] {
     (0..<count).map { _ in UInt8.random(in: .min ... .max) }
   }
@@ -441,6 +436,5 @@ enum Randomness {
     String(decoding: (0..<count).map { _ in letters[Int.random(in: 0..<62)] }, as: UTF8.self)
   }
 
-  /// A new user identifier.
   static func uid() -> String { name(28) }
 }

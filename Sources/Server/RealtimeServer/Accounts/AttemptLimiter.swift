@@ -40,7 +40,6 @@ struct AttemptLimiter {
     buckets[name]?.used = max(0, used - 1)
   }
 
-  /// Forgets all attempts under a name.
   mutating func reset(_ name: String) { buckets[name] = nil }
 
   private func current(_ name: String, at now: Int64) -> Bucket {

@@ -9,7 +9,6 @@ package struct IdentityAnswer: Sendable {
     self.json = json
   }
 
-  /// Makes the response to a refused request.
   init(_ error: IdentityError) {
     status = error.status
     json = error.json
@@ -157,7 +156,6 @@ enum IdentityJSON {
 
 /// Why an identity request is refused, as clients see it.
 package struct IdentityError: Error, Hashable, Sendable {
-  /// The HTTP status of the response.
   package let status: Int
   /// The code, such as `EMAIL_EXISTS`.
   package let code: String

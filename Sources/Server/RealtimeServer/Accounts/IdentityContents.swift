@@ -26,6 +26,5 @@ package struct IdentityContents: Sendable, Equatable {
   package var revocations: [TokenAuthority.Revocation] = []
   package var secrets: [SecretFile: JSONValue] = [:]
 
-  /// Makes the contents of an empty store.
   package init() {}
 }

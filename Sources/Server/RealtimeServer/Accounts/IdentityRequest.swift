@@ -21,7 +21,6 @@ package struct IdentityRequest: Sendable {
   /// The token from an `Authorization: Bearer` header, or nil.
   package var bearer: String?
 
-  /// Makes a request without parameters or a body.
   package init(_ method: String, at route: IdentityRoute, database: String) {
     self.method = method
     self.route = route

@@ -80,7 +80,6 @@ extension IdentityStore {
 
 /// A secret file next to the accounts.
 package enum SecretFile: String, Sendable, CaseIterable {
-  /// The keys that sign tokens.
   case keys = "keys.json"
   /// The key with which administrators' programs sign custom tokens.
   case customTokenKey = "custom-token-key.json"
@@ -101,7 +100,6 @@ package enum IdentityChange: Sendable {
   /// Replaces a token by a new one, given by their hashes; the old one stays known.
   case replace(token: [UInt8], successor: [UInt8], at: Int64)
   case end(session: String)
-  /// Adds a code under its hash.
   case addCode(OneTimeCode, hash: [UInt8])
   case removeCode(hash: [UInt8])
   /// Records that a user's earlier tokens are no longer valid.

@@ -29,7 +29,6 @@ struct KeyRing: Sendable {
     current = try SigningKey(created: now)
   }
 
-  /// The key with an identifier, or nil.
   subscript(id: String) -> SigningKey? {
     current.id == id ? current : retired.first { $0.id == id }
   }

@@ -10,7 +10,6 @@ internal import NIOPosix
 package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
   let bytes: [UInt8]
 
-  /// Why a text cannot be a password.
   package enum Weakness: Error {
     /// It has fewer than six characters.
     case short
@@ -78,7 +77,6 @@ package struct PasswordCost: Hashable, Sendable {
 
 /// The stored form of a password, which can be compared with another password but not read.
 package struct PasswordHash: Hashable, Sendable {
-  /// The work that it took.
   package let cost: PasswordCost
   private let salt: [UInt8]
   private let digest: [UInt8]

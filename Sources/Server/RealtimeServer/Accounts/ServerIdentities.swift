@@ -162,7 +162,6 @@ public struct IdentityOptions: Sendable {
 }
 
 extension IdentityOptions {
-  /// The settings for the account service.
   func settings(isEmulator: Bool) -> IdentitySettings {
     var settings = isEmulator ? IdentitySettings.emulator : IdentitySettings()
     settings.tokenLifetime = tokenLifetime.components.seconds

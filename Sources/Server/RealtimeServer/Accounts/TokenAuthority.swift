@@ -49,7 +49,6 @@ package final class TokenAuthority: Sendable {
 
   var issuer: String { "urn:hearth:\(keys.serverID)" }
 
-  /// Whether a revocation is already known.
   func knows(_ note: Revocation) -> Bool {
     state.withLockedValue { state in
       state.revocations[User(database: note.database, uid: note.uid)] == note

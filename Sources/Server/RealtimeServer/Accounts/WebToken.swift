@@ -205,7 +205,6 @@ struct RefreshToken: Sendable {
     self.init(bytes)
   }
 
-  /// The token that replaces this one.
   func successor(_ secret: [UInt8]) -> RefreshToken {
     RefreshToken(Cryptography.hmac(of: bytes, key: secret))
   }

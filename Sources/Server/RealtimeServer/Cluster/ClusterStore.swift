@@ -123,7 +123,6 @@ package struct StorageActivity: Sendable {
   /// Whether the storage finished nothing when it was last used, since it waits for a standby.
   package var isAwaitingStandby = false
 
-  /// Makes the activity of a process that has done nothing.
   package init() {}
 }
 
@@ -141,16 +140,13 @@ package struct ClusterDetails: Sendable {
   /// Whether the storage finishes nothing because it waits for a standby.
   package var isAwaitingStandby = false
 
-  /// Makes details that say nothing.
   package init() {}
 }
 
 /// The name of one run of a server; a restarted server has a new one.
 package struct ServerID: Hashable, Sendable, Comparable, CustomStringConvertible {
-  /// The name as it is stored.
   package let description: String
 
-  /// Makes a name from its stored form.
   package init(_ description: String) { self.description = description }
 
   /// What the names of tools begin with, which hold a database for a while and serve nobody.
@@ -166,7 +162,6 @@ package struct ServerID: Hashable, Sendable, Comparable, CustomStringConvertible
 }
 
 package struct ClusterServer: Hashable, Sendable {
-  /// The name of the server's run.
   package var id: ServerID
   /// The host at which clients reach it, with the port unless that is the default one; empty for a
   /// tool.
@@ -230,7 +225,6 @@ package struct StorageHistory: Hashable, Sendable {
 
 /// What a server sees of a lease; it stays the same only as long as the lease is not renewed.
 package struct LeaseMark: Hashable, Sendable {
-  /// The history of the storage in which the lease was seen.
   package var history: StorageHistory
   package var lease: String
   package var renewal: Int64

@@ -63,7 +63,6 @@ package struct LeaderWatch: Sendable {
   private var servers: [ServerID: Watched] = [:]
   private var asked: [String: Duration] = [:]
 
-  /// Makes a watch that has not seen any server.
   package init() {}
 
   /// Takes an input.

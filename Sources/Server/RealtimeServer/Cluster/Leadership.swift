@@ -142,13 +142,11 @@ package struct Leadership: Sendable {
   private var hasStopped = false
   private var outputs: [Output] = []
 
-  /// Makes the leadership of a server that has not announced itself yet.
   package init(_ me: ClusterServer, timing: LeaseTiming = LeaseTiming()) {
     self.me = me
     self.timing = timing
   }
 
-  /// The last view from the storage.
   package var view: ClusterView? { observation?.view }
 
   /// Whether the last attempt to reach the storage failed.

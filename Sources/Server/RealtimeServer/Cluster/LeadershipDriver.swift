@@ -456,7 +456,6 @@ final class LeadershipDriver: DatabaseLeaders {
     }
   }
 
-  /// Schedules the machine's next deadline.
   private func schedule() {
     guard let deadline = machine.deadline else { return }
     if let wake, wake.deadline <= deadline { return }

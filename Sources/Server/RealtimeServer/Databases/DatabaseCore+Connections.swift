@@ -349,7 +349,6 @@ extension DatabaseCore {
     return id
   }
 
-  /// Passes a message of an internal peer to the hub.
   func hand(_ message: ClientMessage, from peer: PeerID) {
     guard term?.counts ?? true else {
       peers.inside[peer]?.disconnect(.storageFailed("another server may lead the database now"))

@@ -96,7 +96,6 @@ final class LeaseTerm {
 struct ClusterMetrics {
   /// The live servers, this one included.
   var servers: [(id: String, host: String, isHere: Bool)] = []
-  /// The valid leases.
   var leases: [(database: String, epoch: Int64, holder: String, milliseconds: Int64)] = []
   /// How long ago the last successful request to the storage was sent, in milliseconds.
   var lag: Int64?
@@ -129,7 +128,6 @@ struct ClusterCounts {
 }
 
 extension ClusterMetrics {
-  /// The metrics as administrators read them.
   var json: JSONValue {
     .object(
       (

@@ -82,7 +82,6 @@ extension Histogram {
 ///
 /// Values below 8 have a bucket each; above, every power of two is divided into eight buckets.
 struct Histogram {
-  /// The number of values recorded.
   private(set) var count = 0
   private(set) var sum = 0
   private(set) var maximum = 0
@@ -131,7 +130,6 @@ struct Histogram {
 }
 
 extension TimeAmount {
-  /// Whole microseconds.
   var microseconds: Int { Int(nanoseconds / 1_000) }
 }
 

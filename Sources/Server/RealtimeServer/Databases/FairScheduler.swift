@@ -21,7 +21,6 @@ final class SchedulerAccount {
   static let allowance = TimeAmount.milliseconds(5)
   /// The fraction of elapsed time by which the debt shrinks, as a divisor.
   private static let share: Int64 = 16
-  /// The maximum debt.
   private static let worst = TimeAmount.seconds(5)
 
   /// The line that a client waits in.
@@ -38,7 +37,6 @@ final class SchedulerAccount {
   private var isNew = true
   private var settled = NIODeadline.uptimeNanoseconds(0)
 
-  /// Adds the cost of some work.
   func charge(_ cost: TimeAmount, at now: NIODeadline) {
     settle(at: now)
     debt = min(debt + cost, Self.worst)

@@ -20,7 +20,6 @@ struct Followers {
   /// Tells a server nothing more.
   mutating func remove(_ follower: any Follower) { all.removeAll { $0 === follower } }
 
-  /// Tells all servers a batch that has become durable.
   func tell(_ batch: CommitBatch) {
     for follower in all { follower.tell(batch) }
   }

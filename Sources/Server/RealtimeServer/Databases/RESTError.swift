@@ -136,7 +136,6 @@ extension HTTPAnswer {
     return answer
   }
 
-  /// A response without a body.
   static func empty(_ status: Int, etag: String? = nil) -> HTTPAnswer {
     var answer = HTTPAnswer.json(status, body: [], etag: etag)
     answer.contentType = nil

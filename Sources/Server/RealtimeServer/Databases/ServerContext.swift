@@ -24,7 +24,6 @@ final class ServerContext {
   /// The number of connections to all databases, including streams and requests in progress.
   private(set) var connectionCount = 0
   var requestCount = 0
-  /// The accounts and tokens of the server's users.
   let identities: ServerIdentities
   /// Decides which client's messages are handled next.
   let scheduler: FairScheduler
@@ -131,7 +130,6 @@ final class ServerContext {
     return true
   }
 
-  /// Counts the end of an event stream of a guest.
   func endGuestStream(from network: ClientNetwork) {
     let count = guestStreams[network, default: 0]
     guestStreams[network] = count > 1 ? count - 1 : nil

@@ -36,7 +36,6 @@ package protocol StoredDatabases: TreeStores {
 package final class MemoryTreeStores: TreeStores {
   private let stores: NIOLockedValueBox<[String: any TreeStore]>
 
-  /// Makes a collection of stores, by default an empty one.
   package init(_ stores: [String: any TreeStore] = [:]) {
     self.stores = NIOLockedValueBox(stores)
   }
@@ -74,7 +73,6 @@ package final class MemoryTreeStore: TreeStore {
   private let state: NIOLockedValueBox<State>
   private let onClose: @Sendable (MemoryTreeStore) -> Void
 
-  /// Makes a store with data, by default an empty one.
   package convenience init(_ stored: StoredTree = StoredTree()) {
     self.init(stored) { _ in }
   }

@@ -16,7 +16,6 @@ final class UserTable {
     self.context = context
   }
 
-  /// The user that a peer counts towards.
   subscript(peer: PeerID) -> String? { users[peer] }
 
   /// The peers that count towards any user.
@@ -42,7 +41,6 @@ final class UserTable {
     return true
   }
 
-  /// Forgets a peer that has gone.
   func leave(_ peer: PeerID) {
     guard let user = users.removeValue(forKey: peer) else { return }
     loads[user]?.connections -= 1
@@ -106,7 +104,6 @@ private struct UserLoad {
     )
   }
 
-  /// Counts a write, and returns how many milliseconds the user should wait before the next.
   mutating func write(_ length: Int, at now: Int64) -> Int64 {
     max(writes.take(at: now), bytes.take(length, at: now))
   }

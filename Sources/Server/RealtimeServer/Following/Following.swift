@@ -67,7 +67,6 @@ struct Following<Read> {
   /// Whether the copy is complete.
   var isFollowing: Bool { if case .following = phase { true } else { false } }
 
-  /// Whether the copy is no longer kept up to date.
   var hasEnded: Bool { if case .ended = phase { true } else { false } }
 
   // MARK: Data

@@ -27,7 +27,6 @@ final class Replica: LinkReceiver {
   private static let interval = TimeAmount.seconds(30)
 
   let name: String
-  /// The link to the leader.
   let link: ForwardingLink
   /// The storage that both servers share.
   private let storage: any StoredDatabases
@@ -47,7 +46,6 @@ final class Replica: LinkReceiver {
   private var idleCheck: Scheduled<Void>?
   private var wasIdle = false
 
-  /// Begins to follow a database.
   init(
     of name: String,
     over link: ForwardingLink,
@@ -67,7 +65,6 @@ final class Replica: LinkReceiver {
     checkIdleness()
   }
 
-  /// Whether it is no longer kept up to date.
   var hasEnded: Bool { following.hasEnded }
 
   // MARK: Clients

@@ -44,7 +44,6 @@ final class ForwardedClients {
   /// The exchanges that it goes to.
   private var sharing: [Int] = []
 
-  /// Accepts a link.
   init(_ link: any MessageConnection, from origin: String, to host: any ForwardingHost) {
     self.link = link
     self.origin = origin
@@ -505,7 +504,6 @@ final class ForwardedFollower: Follower {
     link?.ended(number, code: CloseCode.goingAway, reason: "another server may lead the database")
   }
 
-  /// Tells the other server nothing more.
   func end() {
     database.batcher.progress.followers.remove(self)
   }

@@ -33,7 +33,6 @@ final class LeaderSearch {
   private var hashed: CopiedData?
   private var isHashing = false
 
-  /// Begins to look.
   init(
     _ context: ServerContext,
     find: @escaping () -> EventLoopFuture<Server?>,

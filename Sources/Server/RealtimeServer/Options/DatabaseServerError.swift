@@ -18,11 +18,8 @@ public final class DatabaseServerError: NSError, @unchecked Sendable {
     case storeUnusable
     /// The data cannot be read or written at the moment.
     case storeFailed
-    /// The security rules have a mistake.
     case invalidRules
-    /// The certificate or its key cannot be used.
     case certificateUnusable
-    /// The options are invalid or contradict each other.
     case invalidOptions
     /// Anything else.
     case failed
@@ -40,7 +37,6 @@ public final class DatabaseServerError: NSError, @unchecked Sendable {
     )
   }
 
-  /// An error of options that are invalid or contradict each other.
   static func invalid(_ description: String) -> DatabaseServerError {
     DatabaseServerError(.invalidOptions, description: description)
   }

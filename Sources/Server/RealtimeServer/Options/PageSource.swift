@@ -34,7 +34,6 @@ package struct PageRead: Sendable {
   /// Selects the children to read.
   package let query: Query
 
-  /// Makes a read, by default of everything at the location.
   package init(_ path: Path, query: Query = .all) {
     self.path = path
     self.query = query
@@ -60,9 +59,7 @@ package enum PageStep: Sendable {
 }
 
 package struct Page: Sendable {
-  /// The HTTP status, such as 200.
   package var status: Int
-  /// The media type of the body.
   package var contentType: String
   package var body: [UInt8]
   /// Additional header lines; the server adds those about validation and caching.

@@ -267,7 +267,6 @@ final class EventStream: InternalPeer, Schedulable {
     close()
   }
 
-  /// Closes the peer and releases the stream.
   private func close() {
     stream = nil
     keepAlive?.cancel()
@@ -292,7 +291,6 @@ enum StreamEvent: Equatable {
   /// The credential is no longer valid.
   case authRevoked(String)
 
-  /// The event as it is sent.
   var text: [UInt8] {
     let name: String
     let data: JSONValue

@@ -3,7 +3,6 @@ internal import RealtimeTransport
 
 /// A page of metrics in the text format of Prometheus, version 0.0.4.
 struct PrometheusText {
-  /// The type of a family of metrics.
   enum Kind: String {
     case counter, gauge, summary
   }
@@ -19,7 +18,6 @@ struct PrometheusText {
     text += "# HELP hearth_\(name) \(help)\n# TYPE hearth_\(name) \(kind.rawValue)\n"
   }
 
-  /// Adds a sample of the family.
   mutating func sample(_ name: String, _ labels: Labels = [:], _ value: Double) {
     let list = labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
     // Whole numbers stay free of a fraction.

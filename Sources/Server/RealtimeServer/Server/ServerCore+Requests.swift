@@ -333,7 +333,6 @@ extension ServerCore {
     return leaders?.trouble
   }
 
-  /// The metrics of the server since its start.
   var metrics: JSONValue {
     .object(ownMetrics + (leaders.map { [JSONMember("cluster", $0.metrics.json)] } ?? []))
   }

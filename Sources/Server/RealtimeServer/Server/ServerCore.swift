@@ -190,7 +190,6 @@ final class ServerCore {
     }
   }
 
-  /// Accepts a connection that has been admitted.
   func accept(_ connection: any MessageConnection) -> ServerHandlers.Callbacks {
     guard let request = connection.request else {
       return turnAway(connection, because: "it has no request")

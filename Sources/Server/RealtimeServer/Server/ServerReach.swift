@@ -9,7 +9,6 @@ struct ServerReach: Sendable {
   private let client: HTTPClient
   private let isSecure: Bool
 
-  /// Makes a check.
   init(on eventLoop: any EventLoop, isSecure: Bool) {
     client = HTTPClient(group: eventLoop, trust: .system, timeout: Self.patience)
     self.isSecure = isSecure

@@ -35,7 +35,6 @@ struct Access: Sendable {
   private var strangers: Set<PeerID> = []
   private var deadlines = SortedMap<Deadline, Void>()
 
-  /// The rules that requests are checked against.
   private(set) var rules: RuleSet
   /// The latest rules that are durable.
   private(set) var durableRules: RuleSet
@@ -67,7 +66,6 @@ struct Access: Sendable {
   /// Whether the rules in force are durable.
   var hasDurableRules: Bool { rules.source == durableRules.source }
 
-  /// The rules that apply to a peer.
   private func rules(for state: AuthState) -> RuleSet { state.isLocal ? localRules : rules }
 
   mutating func install(_ rules: RuleSet) {

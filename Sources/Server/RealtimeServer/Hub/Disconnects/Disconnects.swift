@@ -289,7 +289,6 @@ struct ScheduledWrites: Sendable {
 
 /// Tracks what a store holds of the writes scheduled for disconnects.
 private struct SessionLedger: Sendable {
-  /// What the store holds.
   private var durable = SortedMap<Int64, ScheduledWrites>()
   /// What the store should hold, with the paths where it still differs; an empty table means
   /// nothing.

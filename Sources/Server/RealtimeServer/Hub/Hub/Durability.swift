@@ -24,7 +24,6 @@ struct Durability: Sendable {
   }
 
   fileprivate struct Version: Sendable {
-    /// The number of the last commit.
     var revision: Int64
     /// Counts commits, and changes to scheduled writes and to rules.
     var step: Int64 = 0
@@ -67,9 +66,7 @@ struct Durability: Sendable {
 
   // MARK: State
 
-  /// The number of the last applied commit.
   var revision: Int64 { applied.revision }
-  /// The number of the last step.
   var step: Int64 { applied.step }
   /// The latest tree that is durable.
   ///
@@ -110,7 +107,6 @@ struct Durability: Sendable {
     return true
   }
 
-  /// The number of the last durable commit.
   var durableRevision: Int64 { durable.revision }
   /// Whether there are commits that no batch has taken.
   var hasOpenCommits: Bool { !open.isEmpty }

@@ -166,7 +166,6 @@ struct ListenLocation: Sendable {
 
   func hasWindow(_ query: Query) -> Bool { positions[query] != nil }
 
-  /// The tag of a peer's listen, which marks its pushes; nil when it has none.
   func tag(of query: Query, peer: PeerID) -> Int64? {
     guard !query.loadsAllData else { return whole[peer] ?? nil }
     return positions[query].flatMap { windows[$0].listeners[peer] }
@@ -318,7 +317,6 @@ struct ListenLocation: Sendable {
     }
   }
 
-  /// Handles writes to children.
   private mutating func changeWindows(
     _ effect: CommitEffect,
     keys: [ChildKey],

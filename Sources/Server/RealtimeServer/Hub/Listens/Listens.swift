@@ -75,7 +75,6 @@ struct Listens: Sendable {
     return cost
   }
 
-  /// Adds a listen, or changes its tag, and returns the data that it selects.
   mutating func add(
     _ listen: RegisteredListen,
     of peer: PeerID,

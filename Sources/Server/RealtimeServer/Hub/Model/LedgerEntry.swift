@@ -34,7 +34,6 @@ package struct LedgerEntry: Sendable, Equatable {
 /// The owner of a ledger entry, and which of the owner's clients made the writes.
 package struct LedgerName: Hashable, Comparable, Sendable {
   package let owner: WriteOwner
-  /// The client of the ``WriteKey``s.
   package let client: String
 
   package static func < (left: LedgerName, right: LedgerName) -> Bool {
@@ -85,7 +84,6 @@ package enum WriteOwner: Hashable, Comparable, Sendable {
 /// Identifies one write permanently, together with its owner.
 struct LedgerKey: Hashable, Sendable {
   let name: LedgerName
-  /// The number of the ``WriteKey``.
   let number: Int64
 }
 
@@ -97,7 +95,6 @@ package struct RefusedWrites: Sendable, Equatable {
   /// Consecutive numbers that were refused for one reason.
   package struct Run: Sendable, Equatable {
     package var numbers: ClosedRange<Int64>
-    /// Why they were not applied.
     package var status: StatusCode
 
     init(_ numbers: ClosedRange<Int64>, status: StatusCode) {

@@ -103,9 +103,7 @@ package enum ExportLayout: Sendable {
   case lines
 }
 
-/// The result of checking a whole database.
 package struct StoreCheck: Sendable, Equatable {
-  /// The number of the last commit.
   package var revision: Int64 = 0
   /// The number of rows that hold the tree.
   package var rowCount = 0
@@ -117,7 +115,6 @@ package struct StoreCheck: Sendable, Equatable {
   /// The maximum number of faults that are listed.
   static let faultLimit = 100
 
-  /// Makes the result for an empty database.
   package init(faults: [String] = []) {
     self.faults = faults
   }
@@ -144,7 +141,6 @@ package enum ImportMode: Sendable {
 }
 
 package struct ImportResult: Sendable, Equatable {
-  /// The number of its commit.
   package let revision: Int64
   /// How many subtrees were replaced.
   package let replacedCount: Int
@@ -155,10 +151,8 @@ package struct ImportResult: Sendable, Equatable {
   }
 }
 
-/// A reason why valid JSON cannot be imported.
 package struct ImportError: Error, Sendable, CustomStringConvertible {
   package let reason: String
-  /// Its location in the data.
   package let path: Path
 
   init(_ reason: String, at path: Path) {

@@ -89,7 +89,6 @@ package struct StoredTree: Sendable, Equatable {
   /// if the storage names none.
   package var lineage: String?
 
-  /// Makes a stored tree; without arguments an empty one.
   package init(
     root: Node = .empty,
     revision: Int64 = 0,
@@ -179,7 +178,6 @@ package struct CommitBatch: Sendable, Equatable {
   }
 }
 
-/// A reason why a store cannot be used or cannot store.
 package struct StoreError: Error, Sendable, CustomStringConvertible {
   package enum Kind: Sendable {
     /// Another server holds the data directory.
@@ -266,7 +264,6 @@ package struct StoredSession: Sendable, Equatable {
 package struct SessionUpdate: Sendable, Equatable {
   /// The session; see ``StoredSession/id``.
   package var id: Int64
-  /// Who scheduled the writes.
   package var identity: Identity
   /// The session that the writes belong to, if it may outlive the leader.
   package var owner: RemoteSession?

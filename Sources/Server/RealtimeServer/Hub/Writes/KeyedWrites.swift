@@ -264,7 +264,6 @@ private struct LedgerShares: Sendable {
     count += 1
   }
 
-  /// Removes an existing entry.
   mutating func remove(_ recency: Recency, of payer: Payer) {
     change(payer) { $0.removeValue(forKey: recency) }
     count -= 1

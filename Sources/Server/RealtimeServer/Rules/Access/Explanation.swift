@@ -31,7 +31,6 @@ package struct Explanation: Hashable, Sendable, CustomStringConvertible {
     package let location: Path
     /// The expression as it was written.
     package let expression: String
-    /// The position of the expression in the document.
     package let position: SourcePosition
     package let outcome: Outcome
 

@@ -4,7 +4,6 @@ internal import RealtimeCore
 struct RuleCompiler {
   private let map: SourceMap
 
-  /// Compiles a whole document.
   static func compile(
     _ document: DocumentValue,
     map: SourceMap

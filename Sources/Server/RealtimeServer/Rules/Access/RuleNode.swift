@@ -124,7 +124,6 @@ struct RulePlan {
   /// Those of the names that have rules.
   let ruledNames: RuleNames.Mask
   fileprivate let wildcard: UnsafePointer<RulePlan>?
-  /// Whether there is a `.validate` anywhere below this location.
   let hasValidationBelow: Bool
   /// Whether the wildcard has a `.validate` at or below it, so that every child must be visited.
   let validatesAllChildren: Bool
@@ -175,7 +174,6 @@ extension LeafText {
 
 final class Rule: Sendable {
   let kind: RuleKind
-  /// The location of the rule, with wildcards by name, such as `/posts/$post`.
   let path: String
   /// The wildcards in the path, and the frames whose keys they match.
   let captures: [(name: String, frame: Int)]

@@ -21,11 +21,8 @@ struct RuleProblem: Error {
   }
 }
 
-/// A position in a rules document.
 package struct SourcePosition: Hashable, Sendable, CustomStringConvertible {
-  /// The line, counted from 1.
   package let line: Int
-  /// The column in characters (Unicode scalars), counted from 1.
   package let column: Int
 
   package var description: String { "\(line):\(column)" }

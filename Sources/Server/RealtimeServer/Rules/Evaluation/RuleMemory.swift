@@ -129,13 +129,11 @@ struct RuleScratch: ~Copyable {
     return LeafText(UnsafeBufferPointer(copy))
   }
 
-  /// Copies text.
   mutating func keep(_ text: String) -> LeafText {
     var text = text
     return text.withUTF8 { keep($0) }
   }
 
-  /// Copies a key.
   mutating func keep(_ key: ChildKey) -> LeafText {
     let start = mark.filled
     if mark.piece < 0, start + ChildKey.writtenBytes <= lent.count, let base = lent.baseAddress,

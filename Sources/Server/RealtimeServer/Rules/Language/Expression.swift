@@ -147,11 +147,8 @@ enum QueryMember: String, CaseIterable, Sendable {
 }
 
 package enum RuleKind: String, Hashable, Sendable {
-  /// Whether data may be read.
   case read = ".read"
-  /// Whether data may be written.
   case write = ".write"
-  /// Whether new data is valid.
   case validate = ".validate"
 }
 

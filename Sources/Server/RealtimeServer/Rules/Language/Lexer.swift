@@ -91,7 +91,6 @@ struct Lexer {
     throw problem(Self.complaint(about: scalar), at: start)
   }
 
-  /// Skips white space and comments.
   private mutating func skipBlanks() {
     while let scalar = current {
       if " \t\n\r\u{A0}\u{FEFF}".unicodeScalars.contains(scalar) {
@@ -137,7 +136,6 @@ struct Lexer {
 
   private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
 
-  /// Whether a character may be part of a name or a wildcard.
   static func isNamePart(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar {
     case "a"..."z", "A"..."Z", "0"..."9", "_", "$": true

@@ -21,7 +21,6 @@ struct RegexProgram: Sendable {
   /// The set, if the pattern is a single, unanchored character of a set.
   private(set) var only: ScalarSet?
 
-  /// Parses and compiles a pattern.
   init(_ pattern: [Unicode.Scalar], ignoresCase: Bool) throws(RegexProblem) {
     self.ignoresCase = ignoresCase
     let syntax = try RegexParser.parse(pattern)

@@ -178,7 +178,6 @@ package struct IdentityWriter<Failure: Error> {
     )
   }
 
-  /// Adds a session with its tokens.
   private func add(_ signIn: IdentityContents.SignIn) throws(Failure) {
     let session = signIn.session
     try execute(
@@ -270,7 +269,6 @@ package protocol MovableIdentityStore: IdentityStore {
 }
 
 extension MovableIdentityStore {
-  /// The account of a user, or nil.
   package func account(_ uid: String, in database: String) throws -> Account? {
     try read {
       try $0.accounts("WHERE database = $1 AND uid = $2", [.bytes(database), .bytes(uid)]).first

@@ -35,7 +35,6 @@ package struct SQLiteTreeStores: StoredDatabases {
     name == DatabaseName.standard ? path : "\(databases)/\(name)"
   }
 
-  /// The process that uses a directory; nil if none does.
   package static func holder(of directory: String) -> Int32? {
     DirectoryLock.holder(of: directory)
   }

@@ -79,7 +79,6 @@ final class NodeTable: RowEditor {
     return nil
   }
 
-  /// Whether there are rows below a path, not counting that of the path itself.
   private func hasRows(below path: ArraySlice<UInt8>) throws -> Bool {
     if try statements().hasRows(below: path) { return true }
     return try long?.rows.hasRows(below: path) == true
@@ -123,7 +122,6 @@ final class NodeTable: RowEditor {
 
   var tree: RowTree<NodeTable> { RowTree(self) }
 
-  /// Changes the rows in the way that ``Node/update(at:to:)`` changes a node.
   func apply(_ change: Change) throws { try tree.apply(change) }
 
   /// Inserts rows of another table at paths without rows; it does not check that they are intact.

@@ -10,7 +10,6 @@ final class RowStatements {
   private let remove: RowStatement
   private let removeRange: RowStatement
 
-  /// Compiles the statements for a table.
   init(_ database: Database, table: String) throws {
     func statement(_ sql: String) throws -> RowStatement { try RowStatement(database, sql: sql) }
     select = try statement("SELECT value FROM \(table) WHERE path = ?")

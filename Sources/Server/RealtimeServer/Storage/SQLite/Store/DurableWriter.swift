@@ -271,7 +271,6 @@ final class DurableWriter {
     )
   }
 
-  /// Whether nothing more may be written.
   var isFinished: Bool { if case .finished = state { true } else { false } }
 
   // MARK: Closing

@@ -19,7 +19,6 @@ package struct StoreOptions: Sendable {
   /// Called with each event, on any thread.
   package var report: @Sendable (StoreEvent) -> Void = { _ in }
 
-  /// Makes the options that suit a server.
   package init() {}
 }
 

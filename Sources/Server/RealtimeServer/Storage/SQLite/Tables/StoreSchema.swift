@@ -10,7 +10,6 @@ enum StoreSchema {
   /// The size to which the write-ahead log is truncated once its content is in the file.
   private static let journalBytes = 64 * 1_024 * 1_024
 
-  /// The kind of content in a file.
   enum Content {
     case nothing
     case store

@@ -106,7 +106,6 @@ package struct BinaryWriter: ~Copyable {
 
 /// Reads what a ``BinaryWriter`` has written; any other bytes cause an error, never a trap.
 package struct BinaryReader {
-  /// A reason why bytes cannot be read.
   package struct Failure: Error {
     /// What is wrong with the bytes, as the end of a sentence.
     package let reason: String

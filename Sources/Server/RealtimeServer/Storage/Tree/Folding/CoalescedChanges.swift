@@ -53,10 +53,8 @@ package struct CoalescedChanges {
   private var root = Location()
   /// Whether all changes are data at different paths, so that their order does not matter.
   private var isUnordered = true
-  /// The number of remaining changes.
   package private(set) var count = 0
 
-  /// Makes an empty sequence.
   package init() {}
 
   /// The remaining changes; neighbours in the tree are adjacent where the order allows it.

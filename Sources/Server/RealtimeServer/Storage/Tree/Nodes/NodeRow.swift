@@ -154,7 +154,6 @@ package struct RowPath {
     return paths
   }
 
-  /// The number of keys.
   package var depth: Int { ends.count - 1 }
 
   /// The path of the first keys; asking for more keys than there are is a programmer error.

@@ -16,7 +16,6 @@ package struct NodeRows: Sendable {
   private var bytes: [UInt8] = []
   private var rows: [Row] = []
 
-  /// Makes an empty chunk.
   package init() {
     bytes.reserveCapacity(Self.chunkBytes + 4_096)
     rows.reserveCapacity(2_048)
@@ -40,7 +39,6 @@ package struct NodeRows: Sendable {
     }
   }
 
-  /// Visits the path and the value of each row.
   package func forEachRow(
     _ body: (_ path: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>) throws -> Void
   ) rethrows {
@@ -91,7 +89,6 @@ package struct RowWalk<Visitor: RowVisitor> {
   private var packed: ChildKey?
   private var isWhole = false
 
-  /// Makes a walk that starts at the root.
   package init(_ visitor: Visitor) {
     self.visitor = visitor
   }

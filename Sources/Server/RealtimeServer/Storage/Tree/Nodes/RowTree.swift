@@ -43,7 +43,6 @@ extension RowEditor {
 package struct RowTree<Rows: RowEditor> {
   private let rows: Rows
 
-  /// Makes a tree from the rows that an editor reads and changes.
   package init(_ rows: Rows) { self.rows = rows }
 
   /// Changes the rows in the way that `Node.update(at:to:)` changes a node.
@@ -83,7 +82,6 @@ package struct RowTree<Rows: RowEditor> {
     try rows.prune((0..<depth).reversed().map { rowPath[$0] })
   }
 
-  /// Removes the priorities, at a path and above it, of nodes without data below them.
   package func prune(_ keys: [ChildKey]) throws {
     try prune(RowPath(keys), above: keys.count + 1)
   }
@@ -104,7 +102,6 @@ package struct RowTree<Rows: RowEditor> {
     try storeApart(node, at: path)
   }
 
-  /// Inserts the rows of a node at a path that has been cleared.
   package func insert(_ node: Node, at keys: [ChildKey]) throws {
     let rowPath = RowPath(keys)
     try store(node, at: rowPath[rowPath.depth])

@@ -5,7 +5,6 @@ package struct BranchCheck: RowVisitor {
   package private(set) var hasBarePriority = false
   private var levels: [(hasPriority: Bool, hasData: Bool)] = [(false, false)]
 
-  /// Makes a check that has not seen any rows.
   package init() {}
 
   package mutating func open(_ key: ChildKey) { levels.append((false, false)) }

@@ -20,7 +20,6 @@ package final class RowOverlay<Table: RowTable>: RowEditor {
   /// The rows of the table at the paths of the changes being applied; nil where there is none.
   private var known: [ArraySlice<UInt8>: [UInt8]?] = [:]
 
-  /// Makes an overlay that changes nothing.
   package init(above table: Table) { self.table = table }
 
   /// Applies changes in order.
@@ -80,7 +79,6 @@ package final class RowOverlay<Table: RowTable>: RowEditor {
     return (location, cleared)
   }
 
-  /// Whether there are rows below a path, not counting that of the path itself.
   private func hasRows(below path: ArraySlice<UInt8>) throws -> Bool {
     let (location, cleared) = find(path)
     if location?.hasRowsBelow == true { return true }

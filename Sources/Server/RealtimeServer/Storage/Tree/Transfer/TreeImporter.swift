@@ -53,7 +53,6 @@ package struct TreeImporter {
   /// What the next value belongs to, unless it is an element of an array.
   private var member = Destination.child(nil)
   private var hasBegun = false
-  /// How many subtrees have been replaced.
   package private(set) var replacedCount = 0
 
   /// Makes an importer that has not read anything.
