@@ -22,21 +22,6 @@ struct Demo: AsyncParsableCommand {
     guard options.seconds.map({ $0 > 0 && $0 <= 86_400 }) ?? true else {
       throw CommandFailure(.usage, "--seconds is a number above 0")
     }
-    try TerminalScreen.check()
-    let folder = try DemoFolder.make()
-    let post = try DemoGuard(folder)
-    let ending = await show(in: folder)
-    let result = (try? Data(contentsOf: URL(fileURLWithPath: folder.figures)))
-      .flatMap { try? JSONDecoder().decode(DemoResult.self, from: $0) }
-    folder.clear()
-    await post.dismiss()
-    let signal = try ending.get()
-    if let signal { throw ExitCode(128 + signal) }
-    try report(result)
-  }
-
-  @MainActor
-  private func show(in folder: DemoFolder) async -> Result<Int32?, any Error> {
     let wishes = DemoStage.Wishes(
       terminals: options.panes,
       user: options.user,
@@ -46,16 +31,18 @@ struct Demo: AsyncParsableCommand {
       database: options.database,
       pace: options.pace.map { min(max(0, $0), 10) }
     )
-    do {
-      if options.usesOneScreen || TmuxServer.program == nil {
-        let stage = try VirtualStage(in: folder, wishes: wishes)
-        try await stage.run()
-        return .success(stage.signal)
-      }
-      return .success(try await DemoStage(folder: folder, wishes: wishes).run())
-    } catch {
-      return .failure(error)
+    let isOnOneScreen = options.usesOneScreen || TmuxServer.program == nil
+    var result: DemoResult?
+    try await DemoGuard.watch { folder in
+      let signal =
+        isOnOneScreen
+        ? try await VirtualStage(in: folder, wishes: wishes).run()
+        : try await DemoStage(folder: folder, wishes: wishes).run()
+      result = (try? Data(contentsOf: URL(fileURLWithPath: folder.figures)))
+        .flatMap { try? JSONDecoder().decode(DemoResult.self, from: $0) }
+      return signal
     }
+    try report(result)
   }
 
   private func report(_ result: DemoResult?) throws {

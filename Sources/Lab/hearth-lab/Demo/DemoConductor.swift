@@ -34,9 +34,9 @@ struct DemoConductor {
 
   /// Shows the figures until the demonstration ends.
   private func show(_ board: DemoBoard, _ nemesis: DemoNemesis, on terminal: TerminalScreen) {
-    let end = plan.seconds.map { ContinuousClock.now + .seconds($0) }
+    let end = plan.wishes.seconds.map { ContinuousClock.now + .seconds($0) }
     let hint: SafeText =
-      plan.presents
+      plan.wishes.presents
       ? "F8 next  F7 back  F9 next terminal  F10 end" : "F9 next terminal  F10 end"
     while !board.now.hasEnded {
       if let end, ContinuousClock.now >= end { return }

@@ -33,7 +33,7 @@ final class DemoDirector {
     self.board = board
     self.meter = meter
     self.cable = cable
-    random = SeededGenerator(seed: plan.seed)
+    random = SeededGenerator(seed: plan.wishes.seed)
   }
 
   /// Begins everything that goes on behind the terminals of a demonstration.
@@ -46,9 +46,9 @@ final class DemoDirector {
     at terminals: any DemoTerminals,
     _ board: DemoBoard
   ) throws -> DemoNemesis {
-    let cable = plan.database == nil ? Cable(to: folder.socket) : nil
+    let cable = plan.wishes.database == nil ? Cable(to: folder.socket) : nil
     try cable?.lay(at: folder.cable)
-    let url = plan.database ?? DemoFolder.url(folder.socket)
+    let url = plan.wishes.database ?? DemoFolder.url(folder.socket)
     let meter = try DemoMeter(url, board: board, figuresFile: folder.figures)
     let crowd = DemoCrowd(url: url, board: board)
     // The main thread belongs to the terminal.
@@ -76,10 +76,10 @@ final class DemoDirector {
       // Keeps their lists at the newest post, so that all show the same.
       terminals.press(["F"], in: [actor.pane])
     }
-    if plan.presents {
+    if plan.wishes.presents {
       act(times: 4)
       let scenes = DemoScene.allCases.filter(isPossible)
-      if plan.pace == nil { follow(through: scenes) } else { play(scenes) }
+      if plan.wishes.pace == nil { follow(through: scenes) } else { play(scenes) }
     }
     while !hasEnded { act(times: 1) }
   }
@@ -90,7 +90,7 @@ final class DemoDirector {
       play(scene)
       act(times: 2)
     }
-    if plan.seconds == nil { board.with { $0.hasEnded = true } }
+    if plan.wishes.seconds == nil { board.with { $0.hasEnded = true } }
   }
 
   /// Plays the scenes when the speaker says so; meanwhile, life goes on.
@@ -122,7 +122,7 @@ final class DemoDirector {
     case .race: true
     case .cable: cable != nil && plan.hasSomebodyAtCable
     case .refusal: plan.stranger != nil
-    case .kill: plan.database == nil
+    case .kill: plan.wishes.database == nil
     }
   }
 

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import HearthLab
 import HearthProgram
@@ -157,10 +158,20 @@ struct DemoGuard {
     process = try ChildProcess(["demo", "--guard", folder.directory], errors: "/dev/null")
   }
 
-  /// Ends the guard, once everything has been cleaned up.
-  func dismiss() async {
-    process.send(SIGKILL)
-    await process.end()
+  /// Shows a demonstration in a new folder that a guard watches over, and cleans up.
+  ///
+  /// - Throws: What went wrong, or `ExitCode` for the signal that ended the demonstration.
+  @MainActor
+  static func watch(_ show: (DemoFolder) async throws -> Int32?) async throws {
+    try TerminalScreen.check()
+    let folder = try DemoFolder.make()
+    let post = try DemoGuard(folder)
+    let ending: Result<Int32?, any Error>
+    do { ending = .success(try await show(folder)) } catch { ending = .failure(error) }
+    folder.clear()
+    post.process.send(SIGKILL)
+    await post.process.end()
+    if let signal = try ending.get() { throw ExitCode(128 + signal) }
   }
 
   /// Runs the guard: waits, and cleans up.

@@ -23,14 +23,14 @@ extension DemoDirector {
     guard !hasEnded else { return }
     board.with { $0.outcomes.append(outcome) }
     // A speaker says when it goes on.
-    guard plan.pace != nil else { return }
+    guard plan.wishes.pace != nil else { return }
     rest(4_000)
     board.with { $0.scene = nil }
   }
 
   /// Leaves time to read, unless the user asks to continue.
   private func rest(_ milliseconds: Int64) {
-    let time = Int64(Double(milliseconds) * (plan.pace ?? 0.5))
+    let time = Int64(Double(milliseconds) * (plan.wishes.pace ?? 0.5))
     _ = waits(for: time) { board.now.asked != nil }
     board.with { $0.asked = nil }
   }

@@ -11,14 +11,14 @@ struct DemoStage {
   /// The name of a person who connects to the port and is not signed in.
   static let stranger = "mallory"
 
-  struct Wishes {
+  struct Wishes: Codable, Sendable {
     /// The number of terminals, including the user's own.
     var terminals: Int
     var user: String
     /// After how many seconds the demonstration ends; nil for no limit.
     var seconds: Double?
     /// Whether scenes are played.
-    var presents: Bool
+    var presents = false
     /// The seed; equal seeds make demonstrations alike.
     var seed: UInt64
     /// The URL of a remote database.
@@ -119,7 +119,7 @@ struct DemoStage {
     }
     let own = try open(reach(folder.socket) + ["--user", wishes.user], isFirst: true)
     adorn(tmux)
-    var plan = DemoPlan(own: own, wishes)
+    var plan = DemoPlan(wishes: wishes, own: own)
     let names = Self.names.prefix(wishes.terminals - 1)
     for name in names {
       let isAtCable = wishes.database == nil && name == names.last && names.count > 1
@@ -184,19 +184,17 @@ struct DemoPlan: Codable, Sendable {
     let pane: TmuxServer.Pane
   }
 
+  let wishes: DemoStage.Wishes
   /// The user's own terminal.
-  var own: TmuxServer.Pane
+  let own: TmuxServer.Pane
   var actors: [Actor] = []
   /// Whether the last person is at a cable, as where there is more than one.
-  var hasSomebodyAtCable: Bool { database == nil && actors.count > 1 }
-  var presents: Bool
-  var seconds: Double?
-  var seed: UInt64
-  var pace: Double?
-  var database: String?
+  var hasSomebodyAtCable: Bool { wishes.database == nil && actors.count > 1 }
   /// A person who connects to the port, where rules apply; nil if there is none.
   var stranger: Actor?
+}
 
+extension DemoPlan {
   /// Writes the file.
   ///
   /// - Throws: The system's error.
@@ -209,15 +207,6 @@ struct DemoPlan: Codable, Sendable {
   /// - Throws: The system's error, or what is wrong with the file.
   init(from path: String) throws {
     self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
-  }
-
-  init(own: TmuxServer.Pane, _ wishes: DemoStage.Wishes) {
-    self.own = own
-    presents = wishes.presents
-    seconds = wishes.seconds
-    seed = wishes.seed
-    pace = wishes.pace
-    database = wishes.database
   }
 }
 

@@ -18,8 +18,7 @@ final class VirtualStage {
   private var parts: [VirtualTerminal] = []
   /// Who leads through lessons; nil in a demonstration.
   private var tutor: Tutor?
-  /// The signal that ended the program, if one did.
-  private(set) var signal: Int32?
+  private var signal: Int32?
 
   /// Takes over the terminal.
   ///
@@ -34,8 +33,9 @@ final class VirtualStage {
 
   /// Shows the demonstration until it is over.
   ///
+  /// - Returns: The signal that ended it, if one did.
   /// - Throws: ``CommandFailure`` when it cannot be set up.
-  func run() async throws {
+  func run() async throws -> Int32? {
     defer { terminal.close() }
     let port = wishes.database == nil ? try await DemoStage.startServer(in: folder) : nil
     if tutor != nil { try await Self.furnish(DemoFolder.url(folder.socket)) }
@@ -47,6 +47,7 @@ final class VirtualStage {
     }
     board.with { $0.hasEnded = true }
     for part in parts { await part.close() }
+    return signal
   }
 
   private func setUp(port: Int?) throws -> DemoPlan {
@@ -85,7 +86,7 @@ final class VirtualStage {
       )
     }
     let panes = names.map { TmuxServer.Pane(id: $0) }
-    var plan = DemoPlan(own: panes[0], wishes)
+    var plan = DemoPlan(wishes: wishes, own: panes[0])
     let people = zip(names, panes).dropFirst().map { DemoPlan.Actor(name: $0, pane: $1) }
     plan.stranger = people.first { $0.name == DemoStage.stranger }
     plan.actors = people.filter { $0.name != DemoStage.stranger }
