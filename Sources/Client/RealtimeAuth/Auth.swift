@@ -207,8 +207,6 @@ extension Account {
 /// Refreshing tokens, keeping credentials, and calling listeners.
 extension Auth {
   /// The account with a token that remains valid for some time, or nil if no user is signed in.
-  ///
-  /// - Throws: ``AuthError`` if no such token can be obtained.
   func freshAccount(forcingRefresh isForced: Bool = false) async throws -> Account? {
     try await withCheckedThrowingContinuation { continuation in
       let number = state.withLockedValue { state in

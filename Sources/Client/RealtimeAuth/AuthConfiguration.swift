@@ -71,8 +71,6 @@ extension AuthConfiguration {
   }
 
   /// The users in a credential file, signed in to any database.
-  ///
-  /// - Throws: ``AuthError`` when the file cannot be used.
   package static func keptAccounts(_ path: String) throws(AuthError) -> [KeptAccount] {
     try CredentialFile(path: path, eventLoop: Repo.group.next()).read().entries.map { entry in
       KeptAccount(

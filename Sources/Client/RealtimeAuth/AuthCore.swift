@@ -163,7 +163,6 @@ struct AuthCore: Sendable {
   }
 }
 
-/// An event that the session handles.
 enum AuthInput: Sendable {
   case signedIn(Account)
   /// A user received new tokens other than by a refresh; ignored unless that user is signed in.

@@ -157,7 +157,6 @@ struct CredentialBook: Equatable, Sendable {
     entries.removeAll { $0.server == server && $0.account.uid == uid }
   }
 
-  /// The contents of the file, as JSON text.
   var text: String {
     let accounts = entries.map { entry in
       JSONValue.object([JSONMember("server", .string(entry.server))] + Self.members(entry.account))

@@ -79,6 +79,5 @@ package struct KeptAccount: Hashable, Sendable {
   package let uid: String
   /// The email address, or nil for guests.
   package let email: String?
-  /// The user's display name, or nil.
   package let displayName: String?
 }

@@ -12,8 +12,6 @@ struct IdentityClient: Sendable {
   let http: HTTPClient
 
   /// Sends a request about an account.
-  ///
-  /// - Throws: ``AuthError``.
   func call(
     _ method: AccountMethod,
     with members: [JSONMember]

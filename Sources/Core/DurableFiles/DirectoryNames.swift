@@ -5,8 +5,6 @@ internal import Foundation
 /// After a power failure, a synchronized file is still lost if its directory entry is lost.
 package enum DirectoryNames {
   /// Waits until the entries of a directory are on disk.
-  ///
-  /// - Throws: ``FileFailure`` if it cannot be opened or synchronized.
   package static func synchronize(_ directory: String) throws(FileFailure) {
     let action = "cannot write \(directory)"
     let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -32,7 +32,6 @@ package final class HighWaterMark {
     case nothing
     /// The last intact position.
     case position(Position)
-    /// Invalid bytes.
     case damaged
   }
 
@@ -48,8 +47,6 @@ package final class HighWaterMark {
   private var turn: UInt64
 
   /// Opens the file of a mark; a missing file is created durably.
-  ///
-  /// - Throws: ``FileFailure`` if it cannot be used.
   package init(path: String) throws(FileFailure) {
     try PrivateFile.create(path, followsLink: false)
     self.path = path
@@ -94,8 +91,6 @@ package final class HighWaterMark {
   }
 
   /// Waits until the mark is on disk, while another thread may be moving it.
-  ///
-  /// - Throws: ``FileFailure`` if the disk fails.
   package func synchronize() throws(FileFailure) {
     guard fdatasync(descriptor) == 0 else {
       throw FileFailure(errno, action: "cannot write \(path)")

@@ -123,7 +123,6 @@ package enum PrivateDirectory {
   }
 }
 
-/// A failed operation on a file or directory.
 package struct FileFailure: Error, Equatable {
   /// The `errno` of the failure.
   package let code: CInt
@@ -140,6 +139,5 @@ package struct FileFailure: Error, Equatable {
     self.action = action
   }
 
-  /// The system's description of the error.
   package var reason: String { String(cString: strerror(code)) }
 }

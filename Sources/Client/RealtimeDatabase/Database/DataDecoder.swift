@@ -166,7 +166,6 @@ private protocol StringKeyed {}
 extension Dictionary: StringKeyed where Key == String {}
 
 extension JSONValue {
-  /// The value of a number, or nil for other kinds.
   fileprivate var number: Double? {
     switch self {
     case .integer(let number): Double(number)

@@ -167,7 +167,6 @@ package struct DefaultLog: LogHandler {
 
   static var logger: Logger { logger("hearth.database") }
 
-  /// Makes a logger for a part of the library.
   package static func logger(_ label: String) -> Logger {
     Logger(label: label) { DefaultLog(output: .standardError(label: $0)) }
   }
@@ -190,19 +189,16 @@ package struct DefaultLog: LogHandler {
     set { output.logLevel = newValue }
   }
 
-  /// The metadata that is added to each line.
   package var metadata: Logger.Metadata {
     get { output.metadata }
     set { output.metadata = newValue }
   }
 
-  /// A metadata value that is added to each line.
   package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { output[metadataKey: key] }
     set { output[metadataKey: key] = newValue }
   }
 
-  /// Writes a line to standard error.
   package func log(event: LogEvent) {
     output.log(event: event)
   }

@@ -186,8 +186,6 @@ extension DatabaseReference {
   package var pathText: String { path.description }
 
   /// Replaces the data with JSON in export form and waits for the server.
-  ///
-  /// - Throws: ``DatabaseError`` when the data is invalid or the server rejects it.
   package func setValue(json: JSONValue) async throws {
     try await finished { block in
       write(block) { () throws(DatabaseError) in .set(try NodeConversion.node(json: json)) }
@@ -208,7 +206,6 @@ extension DatabaseReference {
 }
 
 extension DataSnapshot {
-  /// The data as JSON, in value form.
   package var jsonValue: JSONValue { node.json(.value) }
 
   /// The data as JSON with priorities.

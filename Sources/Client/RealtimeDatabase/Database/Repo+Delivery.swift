@@ -91,7 +91,6 @@ extension Repo {
     if isOnce { stop(id) }
   }
 
-  /// Removes an observer from the engine.
   func stop(_ id: ListenerID) {
     guard callers.listeners.removeValue(forKey: id) != nil else { return }
     handle(.stopObserving(id))

@@ -16,7 +16,6 @@ extension Repo {
     case ready((any OfflineStore)?)
   }
 
-  /// The open store, or nil.
   var store: (any OfflineStore)? {
     if case .ready(let store) = persistence { store } else { nil }
   }

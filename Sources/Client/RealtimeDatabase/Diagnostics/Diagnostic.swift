@@ -114,7 +114,6 @@ enum DiagnosticSubject: Sendable {
     .frame(bytes.count > textLimit ? Array(bytes[...textLimit]) : bytes)
   }
 
-  /// A one-line summary.
   var title: String {
     switch self {
     case .words(let title, _), .outcome(let title, _): title

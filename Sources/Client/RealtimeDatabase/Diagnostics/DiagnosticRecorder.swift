@@ -36,7 +36,6 @@ struct DiagnosticRecorder {
     observer(Diagnostic(time: time, kind: kind, subject, at: path, cause: cause))
   }
 
-  /// Records a frame from the server.
   func received(_ bytes: [UInt8], at time: Int64) {
     let subject = DiagnosticSubject.excerpt(of: bytes)
     observer(Diagnostic(time: time, kind: .received, subject, frameSize: bytes.count))

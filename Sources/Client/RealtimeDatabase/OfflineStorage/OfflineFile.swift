@@ -4,7 +4,6 @@ import Foundation
 import GRDB
 import RealtimeCore
 
-/// The file of one database's store.
 package struct OfflineFile: Sendable {
   package let path: String
   private static let nameBytes = 80
@@ -56,8 +55,6 @@ package struct OfflineFile: Sendable {
   }
 
   /// Renames the file and its companions; they can still be examined, but are no longer used.
-  ///
-  /// - Throws: The failure to rename it.
   func setAside(because damage: OfflineStoreError) throws(OfflineStoreError) -> OfflineStoreError {
     var number = 1
     while access("\(path).damaged-\(number)", F_OK) == 0 { number += 1 }

@@ -209,13 +209,11 @@ struct PieceTable {
     return node
   }
 
-  /// Replaces a query's data.
   func replace(_ query: Int64, with node: Node) throws -> Int {
     try remove(query)
     return try append(Change(.root, to: node), to: query)
   }
 
-  /// Appends a change to a query's data.
   func append(_ change: Change, to query: Int64) throws -> Int {
     let text = JSONText.text(change.node)
     try database.cachedStatement(sql: "INSERT INTO pieces (query, path, node) VALUES (?, ?, ?)")

@@ -87,7 +87,6 @@ public final class DatabaseError: NSError, @unchecked Sendable {
     self.init(Kind(outcome.status.text), at: path, reason: reason)
   }
 
-  /// Makes an error of kind `invalid_data`.
   static func invalid(_ reason: String) -> DatabaseError {
     DatabaseError(.invalidData, reason: reason)
   }

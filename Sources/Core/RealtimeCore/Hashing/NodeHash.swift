@@ -249,7 +249,6 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The digit for a number below 64.
   @inline(__always)
   static func digit(_ number: UInt8) -> UInt8 {
     switch number {

@@ -25,8 +25,6 @@ package struct JSONReader {
   package var nextIsObject: Bool { scanner.nextIsObject }
 
   /// Enters the next value, which must be an object.
-  ///
-  /// - Throws: ``JSONError`` if it is not.
   package mutating func startObject() throws(JSONError) {
     guard nextIsObject else { throw scanner.error("expected an object") }
     _ = try scanner.start(depth: depth)
@@ -35,8 +33,6 @@ package struct JSONReader {
   }
 
   /// Reads the name of the next member, or leaves the object and returns nil.
-  ///
-  /// - Throws: ``JSONError`` with the reason and the offset.
   package mutating func nextName() throws(JSONError) -> Name? {
     let hasMore: Bool
     if isAtStart {
@@ -75,16 +71,12 @@ package struct JSONReader {
   }
 
   /// Reads a string; skips a value of another kind and returns nil.
-  ///
-  /// - Throws: ``JSONError`` with the reason and the offset.
   package mutating func string() throws(JSONError) -> String? {
     if let text = scanner.unescapedString() { return String(decoding: text, as: UTF8.self) }
     return try value().string
   }
 
   /// Reads a path from a string; skips a value of another kind and returns nil.
-  ///
-  /// - Throws: ``JSONError`` with the reason and the offset.
   package mutating func path() throws(JSONError) -> Path? {
     if let text = scanner.unescapedString() { return Path(validUTF8: text) }
     guard let text = try value().string else { return nil }
@@ -113,8 +105,6 @@ package struct JSONReader {
   }
 
   /// Checks that only white space is left.
-  ///
-  /// - Throws: ``JSONError`` if there is more text.
   package mutating func finish() throws(JSONError) {
     try scanner.finish()
   }

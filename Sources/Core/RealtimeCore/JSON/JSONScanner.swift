@@ -44,7 +44,6 @@ struct JSONScanner {
     case object, array, string, yes, no, null, number
   }
 
-  /// The next byte, or nil at the end.
   @inline(__always)
   var current: UInt8? { position < end ? source[position] : nil }
 
@@ -210,7 +209,6 @@ struct JSONScanner {
 
   // MARK: Numbers
 
-  /// Scans a number that starts here.
   @inline(__always)
   mutating func number() throws(JSONError) -> Number {
     // Fast path: one digit.
@@ -392,7 +390,6 @@ extension JSONScanner {
     return nil
   }
 
-  /// Scans a string that starts here.
   mutating func string() throws(JSONError) -> String {
     if let text = unescapedString() { return String(decoding: text, as: UTF8.self) }
     var buffer: [UInt8] = []

@@ -1,7 +1,6 @@
 /// A JSON value that preserves the order of members.
 package enum JSONValue: Hashable, Sendable {
   case null
-  /// The literals `true` and `false`.
   case bool(Bool)
   /// A whole number within 64 bits.
   case integer(Int64)
@@ -36,12 +35,10 @@ extension JSONValue {
     return members.last { CodeUnits.areEqual($0.name, name) }?.value
   }
 
-  /// The text of a string, or nil for other kinds.
   package var string: String? {
     if case .string(let text) = self { text } else { nil }
   }
 
-  /// The value of a whole number, or nil for other kinds.
   package var integer: Int64? {
     switch self {
     case .integer(let value): value
@@ -50,17 +47,14 @@ extension JSONValue {
     }
   }
 
-  /// The value of a Boolean, or nil for other kinds.
   package var bool: Bool? {
     if case .bool(let value) = self { value } else { nil }
   }
 
-  /// The members of an object, or nil for other kinds.
   package var members: [JSONMember]? {
     if case .object(let members) = self { members } else { nil }
   }
 
-  /// The elements of an array, or nil for other kinds.
   package var elements: [JSONValue]? {
     if case .array(let elements) = self { elements } else { nil }
   }

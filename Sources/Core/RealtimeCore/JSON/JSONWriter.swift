@@ -1,4 +1,3 @@
-/// Writes JSON text into a buffer of bytes.
 package struct JSONWriter: Sendable {
   /// The UTF-8 written so far.
   package private(set) var bytes: [UInt8] = []
@@ -17,7 +16,6 @@ package struct JSONWriter: Sendable {
     text.withUTF8Buffer { bytes.append(contentsOf: $0) }
   }
 
-  /// Writes a whole number.
   package mutating func write(_ value: Int64) {
     guard value >= 10 || value < 0 else { return bytes.append(UInt8(ascii: "0") + UInt8(value)) }
     bytes.append(contentsOf: String(value).utf8)

@@ -1,6 +1,5 @@
 /// Compares strings by code units, as the wire protocol requires.
 package enum CodeUnits {
-  /// Whether two strings have the same code units.
   package static func areEqual(_ left: String, _ right: String) -> Bool {
     guard left.utf8.count == right.utf8.count else { return false }
     let fast: Bool?? = left.utf8.withContiguousStorageIfAvailable { leftBytes in
@@ -9,7 +8,6 @@ package enum CodeUnits {
     return fast.flatMap(\.self) ?? left.utf8.elementsEqual(right.utf8)
   }
 
-  /// Whether two UTF-8 texts have the same code units.
   static func areEqual(
     _ left: UnsafeBufferPointer<UInt8>,
     _ right: UnsafeBufferPointer<UInt8>
@@ -129,7 +127,6 @@ package enum CodeUnits {
     return sortWeight(of: left[index]) < sortWeight(of: right[index])
   }
 
-  /// Feeds the code units of a string to a hasher.
   package static func hash(_ text: String, into hasher: inout Hasher) {
     var text = text
     text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

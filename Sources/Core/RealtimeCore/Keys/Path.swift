@@ -42,13 +42,10 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
 
   package var isRoot: Bool { keys.isEmpty }
   package var count: Int { keys.count }
-  /// The first key, or nil at the root.
   package var first: ChildKey? { keys.first }
-  /// The last key, or nil at the root.
   package var last: ChildKey? { keys.last }
   /// The path without its first key; the rest of the root is the root.
   package var rest: Path { Path(keys.dropFirst()) }
-  /// The path above this one, or nil for the root.
   package var parent: Path? { isRoot ? nil : Path(keys.dropLast()) }
   /// Whether the last key is the pseudo key of a priority.
   @inline(__always)
@@ -65,7 +62,6 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
     return true
   }
 
-  /// Whether one of the two paths contains the other.
   package func overlaps(_ other: Path) -> Bool { contains(other) || other.contains(self) }
 
   /// The path from an ancestor down to this one, or nil if the other path is not an ancestor.

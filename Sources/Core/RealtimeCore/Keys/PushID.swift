@@ -49,7 +49,6 @@ package struct PushIDGenerator: Sendable {
   }
 }
 
-/// The format of push IDs.
 package enum PushID {
   static let alphabet = Array(
     "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz".utf8

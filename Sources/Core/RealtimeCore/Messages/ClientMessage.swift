@@ -182,6 +182,5 @@ package struct WriteKey: Hashable, Sendable {
     self.init(client: String(parts[0]), number: number)
   }
 
-  /// The wire form.
   package var wireText: String { "\(client):\(number)" }
 }

@@ -8,10 +8,8 @@ package struct FrameAssembler: Sendable {
   private var received = 0
   private var buffer: [UInt8] = []
   private let segmentLimit: Int
-  /// The most bytes in a message.
   package var byteLimit: Int
 
-  /// Makes an assembler.
   package init(segmentLimit: Int = Limits.segments, byteLimit: Int = Limits.messageBytes) {
     self.segmentLimit = segmentLimit
     self.byteLimit = byteLimit

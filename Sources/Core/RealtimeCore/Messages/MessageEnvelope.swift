@@ -269,8 +269,6 @@ struct MessageData {
   let early: Result<Node, NodeError>?
 
   /// Decodes the data for a path, which may be the path of a priority.
-  ///
-  /// - Throws: ``MessageError``, with the number of the request.
   func node(at path: Path, requestID: Int64? = nil) throws(MessageError) -> Node {
     do throws(NodeParserError) {
       if path.isPriority { return try priority() }

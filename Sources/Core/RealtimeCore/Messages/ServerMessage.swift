@@ -87,7 +87,6 @@ package enum ServerPush: Sendable, Equatable {
   case unknown(action: String)
 }
 
-/// The outcome of a request.
 package struct StatusCode: Hashable, Sendable, CustomStringConvertible {
   /// The status as it is written on the wire, such as "ok".
   package let text: String
@@ -97,16 +96,12 @@ package struct StatusCode: Hashable, Sendable, CustomStringConvertible {
     self.text = text
   }
 
-  /// The request succeeded.
   package static let ok = StatusCode("ok")
-  /// The security rules deny the request.
   package static let permissionDenied = StatusCode("permission_denied")
   /// The data changed after the transaction had read it.
   package static let dataStale = StatusCode("datastale")
   package static let invalidData = StatusCode("invalid_data")
-  /// The server cannot handle the request now.
   package static let unavailable = StatusCode("unavailable")
-  /// The data exceeds a limit.
   package static let tooBig = StatusCode("too_big")
   package static let invalidToken = StatusCode("invalid_token")
   package static let expiredToken = StatusCode("expired_token")

@@ -1,4 +1,3 @@
-/// The criterion by which children are ordered.
 package enum Index: Hashable, Sendable {
   /// By priority, the default.
   case priority

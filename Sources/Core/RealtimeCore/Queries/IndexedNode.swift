@@ -3,7 +3,6 @@
 /// Key order is the order of the node itself and costs nothing; so does priority order while no
 /// child has a priority. Any other order is a sorted set of positions, without the children.
 package struct ChildOrder: Sendable {
-  /// What the children are ordered by.
   package let index: Index
   /// The order, or nil if it is key order.
   fileprivate var positions: OrderedPositions?
@@ -154,7 +153,6 @@ package struct IndexedNode: Sendable {
     childOrder = order
   }
 
-  /// What the children are ordered by.
   package var index: Index { childOrder.index }
 
   /// The order, or nil if it is key order.
@@ -177,7 +175,6 @@ package struct IndexedNode: Sendable {
     node = node.withPriority(priority)
   }
 
-  /// The children in index order.
   package var ascending: OrderedChildren {
     OrderedChildren(
       of: node,
@@ -186,7 +183,6 @@ package struct IndexedNode: Sendable {
     )
   }
 
-  /// The children in reverse index order.
   package var descending: OrderedChildren {
     OrderedChildren(
       of: node,

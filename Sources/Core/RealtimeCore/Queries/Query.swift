@@ -11,7 +11,6 @@ package struct QueryBound: Hashable, Sendable {
   package var value: LeafValue?
   /// The key that breaks ties, or nil if none was given.
   package var key: KeyPart?
-  /// Whether a child exactly at the bound belongs to the range.
   package var isInclusive: Bool
 
   package init(_ value: LeafValue?, key: KeyPart? = nil, isInclusive: Bool = true) {
@@ -103,7 +102,6 @@ package struct Query: Hashable, Sendable {
     return !isBeforeStart(entry) && !isAfterEnd(entry)
   }
 
-  /// Whether a position is before the range.
   package func isBeforeStart(_ entry: IndexEntry) -> Bool {
     guard let start else { return false }
     switch order(of: entry, relativeTo: start, missingKey: .minimum) {
@@ -113,7 +111,6 @@ package struct Query: Hashable, Sendable {
     }
   }
 
-  /// Whether a position is after the range.
   package func isAfterEnd(_ entry: IndexEntry) -> Bool {
     guard let end else { return false }
     switch order(of: entry, relativeTo: end, missingKey: .maximum) {

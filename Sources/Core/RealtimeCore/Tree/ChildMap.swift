@@ -249,7 +249,6 @@ package struct ChildMap: Sendable {
 }
 
 extension ChildMap: Sequence {
-  /// Iterates over children in ascending key order.
   package struct Iterator: IteratorProtocol {
     private var tree: SortedMap<ChildKey, Node>.Iterator?
     private var packed: PackedChildren?
@@ -263,7 +262,6 @@ extension ChildMap: Sequence {
       }
     }
 
-    /// Returns the next child, or nil at the end.
     package mutating func next() -> (key: ChildKey, value: Node)? {
       guard let packed, offset < packed.bytes.count else { return tree?.next() }
       let entry = packed.bytes.withUnsafeBytes { source in
@@ -275,7 +273,6 @@ extension ChildMap: Sequence {
     }
   }
 
-  /// Returns an iterator that starts at the lowest key.
   package func makeIterator() -> Iterator { Iterator(storage) }
 
   /// The exact number of children.

@@ -1,6 +1,5 @@
 package enum LeafValue: Sendable {
   case bool(Bool)
-  /// A whole number that fits into 64 bits.
   case integer(Int64)
   case double(Double)
   /// Text, at most 10 MiB of UTF-8.
@@ -90,7 +89,6 @@ extension LeafValue {
     }
   }
 
-  /// The number, or nil if the value is of another kind.
   package var number: Double? {
     switch self {
     case .integer(let value): Double(value)

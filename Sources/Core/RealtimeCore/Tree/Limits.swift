@@ -24,7 +24,6 @@ package enum Limits {
 
 /// Checks whether a database accepts keys, paths and values.
 package enum Validation {
-  /// Why a key is invalid, or nil if it is valid.
   package static func problem(withKey text: String) -> String? {
     var text = text
     return text.withUTF8 { problem(withKey: $0) }
@@ -69,7 +68,6 @@ package enum Validation {
       : "a key cannot contain '\(Character(UnicodeScalar(byte)))' (nor any of . # $ [ ] /)"
   }
 
-  /// Why a path is invalid, or nil if it is valid.
   package static func problem(withPath path: Path) -> String? {
     let bounds = Bounds(pathBytes: Limits.storedPathBytes, depth: Limits.depth)
     return problem(withKeysOf: path)

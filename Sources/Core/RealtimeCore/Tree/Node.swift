@@ -8,11 +8,8 @@ package enum Node: Sendable {
   case children(NodeChildren)
 
   package static func leaf(_ value: LeafValue) -> Node { .leaf(value, priority: nil) }
-  /// Makes a text leaf without a priority.
   package static func string(_ value: String) -> Node { .leaf(.string(value), priority: nil) }
-  /// Makes a whole-number leaf without a priority.
   package static func integer(_ value: Int64) -> Node { .leaf(.integer(value), priority: nil) }
-  /// Makes a Boolean leaf without a priority.
   package static func bool(_ value: Bool) -> Node { .leaf(.bool(value), priority: nil) }
 
   /// Makes a node from children in ascending key order; empty ones are left out.
@@ -34,7 +31,6 @@ package enum Node: Sendable {
     if case .leaf(let value, _) = self { value } else { nil }
   }
 
-  /// The children, or nil when there are none.
   package var children: NodeChildren? {
     if case .children(let children) = self { children } else { nil }
   }
@@ -143,7 +139,6 @@ package final class Priority: Sendable {
     self.value = value
   }
 
-  /// Wraps a priority, or returns nil for none.
   package convenience init?(_ value: LeafValue?) {
     guard let value else { return nil }
     self.init(value)

@@ -249,7 +249,6 @@ struct PackedBuffer: ~Copyable {
     isOwner = true
   }
 
-  /// Removes all bytes from an offset onward.
   mutating func truncate(to count: Int) {
     assert(count <= self.count, "an offset that has been written")
     self.count = min(count, self.count)

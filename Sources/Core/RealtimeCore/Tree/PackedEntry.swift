@@ -192,7 +192,6 @@ struct PackedValue {
   }
 }
 
-/// The kind of a packed value.
 enum PackedTag: UInt8 {
   /// False; nothing follows.
   case no

@@ -39,10 +39,8 @@ package struct PackedNodeBuilder: ~Copyable {
     return true
   }
 
-  /// Adds a Boolean leaf.
   package mutating func add(_ value: Bool) { packed.append(packed: value) }
 
-  /// Adds a whole-number leaf.
   package mutating func add(_ value: Int64) { packed.append(packed: value) }
 
   /// Adds a leaf with a number that is not whole; returns false if the number is whole.
@@ -66,6 +64,5 @@ package struct PackedNodeBuilder: ~Copyable {
     return .children(NodeChildren(PackedChildren(bytes: bytes)))
   }
 
-  /// Discards everything that was added.
   package mutating func reset() { packed.truncate(to: 0) }
 }

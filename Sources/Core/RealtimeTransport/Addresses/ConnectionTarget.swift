@@ -6,7 +6,6 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
     case unix(path: String)
   }
 
-  /// The address to connect to.
   package var endpoint: Endpoint
   package var isSecure: Bool
   /// The value of the Host header: the host, with the port unless it is the default.
@@ -21,7 +20,6 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
   /// have reached a machine that accepts connections and then hangs.
   package var turns = 0
 
-  /// Makes a TCP target.
   package init(host: String, port: Int, isSecure: Bool = false, namespace: String? = nil) {
     endpoint = .tcp(host: host, port: port)
     self.isSecure = isSecure
@@ -59,12 +57,10 @@ package struct ConnectionTarget: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether the endpoint is a network address.
   package var isNetwork: Bool {
     if case .tcp = endpoint { true } else { false }
   }
 
-  /// Whether the endpoint is on this machine.
   package var isLoopback: Bool {
     switch endpoint {
     case .tcp(let host, _): ListenAddress.isLoopback(host)

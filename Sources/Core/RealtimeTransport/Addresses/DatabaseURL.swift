@@ -182,7 +182,6 @@ extension Substring {
   }
 }
 
-/// Why a text is not the URL of a database.
 package struct DatabaseURLError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The reason, and the expected form.
   package let description: String

@@ -17,7 +17,6 @@ package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
     return authority.isLoopback || authority.isAddress && host.hasPrefix("127.")
   }
 
-  /// Whether the connections are encrypted.
   package var isSecure: Bool {
     switch self {
     case .unix: false
@@ -25,7 +24,6 @@ package enum ListenAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether no other machine can reach the address.
   package var isLoopback: Bool {
     switch self {
     case .unix: true

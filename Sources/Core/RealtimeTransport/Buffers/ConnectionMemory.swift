@@ -44,7 +44,6 @@ package final class ConnectionMemory {
   private var look: Scheduled<Void>?
   private var nextInspection: NIODeadline?
 
-  /// Creates a memory of which nothing is in use yet.
   package init(_ bounds: Bounds = Bounds(), eventLoop: any EventLoop) {
     self.bounds = bounds
     self.eventLoop = eventLoop

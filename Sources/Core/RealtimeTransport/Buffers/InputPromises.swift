@@ -84,7 +84,6 @@ final class InputPromises {
     _modify { if isStranger { yield &strangers } else { yield &others } }
   }
 
-  /// The promised bytes of all connections.
   var promised: Int { strangers.used + others.used }
 
   /// Promises memory to input that has begun to arrive.

@@ -71,7 +71,6 @@ package final class ClientConnection: Sendable {
     if case .open(let handler) = state.value.phase { handler } else { nil }
   }
 
-  /// Whether so much output is waiting that less should be sent.
   package var isCongested: Bool { handler?.isCongested ?? false }
 
   /// Calls a closure once, as soon as the server has caught up; never if the connection ends first.

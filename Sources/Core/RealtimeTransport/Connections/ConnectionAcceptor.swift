@@ -13,7 +13,6 @@ struct ConnectionAcceptor: Sendable {
   /// The user that the server runs as.
   let user: UInt32
   let connections: OpenConnections
-  /// The certificate for TLS, if any.
   let certificate: NIOLockedValueBox<ServerCertificate?>
   /// The memory that the connections share; nil to share none and have no bounds.
   let memory: NIOLoopBoundBox<ConnectionMemory>?

@@ -2,7 +2,6 @@ package import NIOCore
 
 /// A server's connection to one client; all calls must be made on the server's event loop.
 package final class ServerConnection: MessageConnection, Sendable {
-  /// The event loop of every call and callback.
   package var eventLoop: any EventLoop { state.eventLoop }
   package let peer: Peer
 

@@ -1,10 +1,8 @@
 package import NIOCore
 internal import NIOHTTP1
 
-/// A response to a plain HTTP request.
 package struct HTTPAnswer: Hashable, Sendable {
   package struct HeaderLine: Hashable, Sendable {
-    /// The name, such as "ETag".
     package let name: String
     /// The value; when it is sent, characters other than printable ASCII are replaced.
     package let value: String
@@ -16,7 +14,6 @@ package struct HTTPAnswer: Hashable, Sendable {
   }
 
   package var status: Int
-  /// The media type of the body, or nil when there is none.
   package var contentType: String?
   /// Additional header lines; Content-Length and Connection are added automatically.
   package var headerLines: [HeaderLine]
@@ -51,7 +48,6 @@ package struct HTTPAnswer: Hashable, Sendable {
 
 /// What a server replies to a plain HTTP request: a whole response or a stream.
 package enum HTTPReply: Sendable {
-  /// A complete response.
   case answer(HTTPAnswer)
   /// A header, followed by a streamed body; the body of the response value is not used.
   ///
@@ -76,7 +72,6 @@ package protocol HTTPStreamCarrier: AnyObject {
 
 /// The streamed body of a response; all calls must be made on the server's event loop.
 package final class HTTPStream: Sendable {
-  /// The event loop of every call and callback.
   package var eventLoop: any EventLoop { state.eventLoop }
 
   private let state: NIOLoopBoundBox<State>
@@ -100,10 +95,8 @@ package final class HTTPStream: Sendable {
     carrier?.sendPart(bytes)
   }
 
-  /// Whether so much output is waiting that the caller should send less.
   package var isCongested: Bool { carrier?.isCongested ?? false }
 
-  /// Calls a closure once, as soon as the client has caught up; never if it disconnects first.
   package func whenRelieved(_ body: @escaping () -> Void) {
     carrier?.whenRelieved(body)
   }

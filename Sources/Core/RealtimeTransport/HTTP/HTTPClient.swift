@@ -28,7 +28,6 @@ package struct HTTPClient: Sendable {
     self.timeout = TimeAmount(timeout)
   }
 
-  /// The event loop of a request.
   var eventLoop: any EventLoop { group.next() }
 
   /// Opens a connection over which a request is sent.

@@ -3,9 +3,7 @@ internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
 
-/// A plain HTTP request that a client sends.
 package struct HTTPClientRequest: Hashable, Sendable {
-  /// The method, such as "POST".
   package var method: String
   package var target: ConnectionTarget
   /// The path and query, escaped; it starts with a slash.
@@ -88,7 +86,6 @@ package struct HTTPClientRequest: Hashable, Sendable {
   }
 }
 
-/// A server's response to a plain HTTP request.
 package struct HTTPClientAnswer: Hashable, Sendable {
   package var status: Int
   package var headerLines: [HTTPAnswer.HeaderLine] = []
@@ -106,23 +103,17 @@ package struct HTTPClientError: Error, Hashable, Sendable, CustomStringConvertib
   package enum Kind: Hashable, Sendable {
     /// The text is not an absolute http or https URL.
     case invalidURL
-    /// The host has no known address.
     case unknownHost
     /// Nothing listens at the address.
     case refused
-    /// The address cannot be reached.
     case unreachable
-    /// The response was not complete in time.
     case timedOut
     /// TLS could not be established, or the server cannot be trusted.
     case insecure(TLSFailure.Kind)
-    /// The other end does not speak HTTP.
     case notHTTP
-    /// The response is longer than allowed.
     case tooLarge
     /// The connection ended before the response was complete.
     case lost
-    /// The waiting task was cancelled.
     case cancelled
   }
 

@@ -117,7 +117,6 @@ package struct HTTPRequest: Sendable {
     }
   }
 
-  /// The value of the first parameter with the given name, or nil.
   package func parameter(_ name: String) -> String? {
     parameters.first { $0.name == name }?.value
   }

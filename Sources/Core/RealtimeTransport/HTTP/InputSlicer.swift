@@ -33,7 +33,6 @@ final class InputSlicer: ChannelInboundHandler, RemovableChannelHandler {
   /// The removal that waits until everything is handed on.
   private var removal: ChannelHandlerContext.RemovalToken?
 
-  /// Whether input is waiting here.
   var holdsInput: Bool { held.readableBytes > 0 }
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }

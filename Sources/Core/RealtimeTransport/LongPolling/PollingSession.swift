@@ -13,9 +13,7 @@ struct PollingSession {
 
   /// What the owner must do, in this order.
   enum Output: Equatable {
-    /// Answer a request with a script.
     case answer(Token, [UInt8])
-    /// Handle a message from the client.
     case message([UInt8])
     /// Answer a request of a message that was too long and has been skipped.
     case excess(Int64)

@@ -7,23 +7,18 @@ package struct ConnectionEnd: Error, Hashable, Sendable, CustomStringConvertible
   package enum Kind: Hashable, Sendable {
     /// This end closed it.
     case closed
-    /// The other end closed it.
     case closedByPeer(code: UInt16)
     /// It broke without a closing handshake.
     case lost
-    /// The address could not be reached.
     case unreachable
-    /// The connection did not open in time.
     case timedOut
     /// The database server refused it with an HTTP status.
     case refused(status: Int)
-    /// The other end is not a database server.
     case notADatabaseServer
     /// TLS could not be established, or the other end cannot be trusted.
     case insecure(TLSFailure.Kind)
     /// The other end violated the protocol or exceeded a limit.
     case protocolViolation
-    /// The other end reads too slowly.
     case slowConsumer
   }
 

@@ -144,7 +144,6 @@ package struct ListenError: Error, Hashable, Sendable, CustomStringConvertible {
     case inUse
     /// The path of a socket is empty or too long, or another kind of file exists there.
     case unusablePath
-    /// A system call failed.
     case failed
   }
 

@@ -1,20 +1,15 @@
 /// Why TLS cannot be established, or why the other end cannot be trusted.
 package struct TLSFailure: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
-    /// The certificate is not signed by a trusted authority.
     case unknownAuthority
-    /// The certificate is for another name.
     case wrongName
-    /// The certificate is no longer valid.
     case expired
     case notYetValid
-    /// The other end does not speak TLS.
     case notTLS
     /// The connection ended during the handshake.
     case interrupted
     /// The connection ended without a TLS close notification.
     case truncated
-    /// The trusted authorities cannot be loaded.
     case unusableTrustRoots
     /// The two ends have no common parameters, or one violated the protocol.
     case failed

@@ -1,4 +1,3 @@
-/// The authorities that a client trusts.
 package enum TrustRoots: Hashable, Sendable {
   case system
   /// Only the authorities in a PEM file.

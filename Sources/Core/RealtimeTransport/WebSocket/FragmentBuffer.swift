@@ -3,7 +3,6 @@ internal import RealtimeCore
 
 /// Reassembles fragmented WebSocket frames and drops binary ones.
 struct FragmentBuffer {
-  /// The most bytes of a text frame.
   var byteLimit: Int
   private var opcode: WebSocketOpcode?
   private var bytes: [UInt8] = []

@@ -10,7 +10,6 @@ enum FrameUpgrade {
     private let handshake: NIOTypedWebSocketServerUpgrader<Outcome>
     private let open: @Sendable (any Channel, HTTPRequestHead) throws -> Outcome
 
-    /// Makes an upgrade.
     init(
       admit: @escaping @Sendable (any Channel, HTTPRequestHead) -> EventLoopFuture<HTTPHeaders?>,
       open: @escaping @Sendable (any Channel, HTTPRequestHead) throws -> Outcome

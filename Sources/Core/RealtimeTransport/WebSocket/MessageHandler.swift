@@ -172,7 +172,6 @@ final class MessageHandler: ConnectionHandler {
     hasSpoken = false
   }
 
-  /// Whether the waiting output exceeds a few small messages.
   var hasNotableOutput: Bool { output?.hasNotableOutput ?? false }
 
   /// Sends a close frame, from a server with the reason, waits briefly for the reply, and closes.

@@ -31,7 +31,6 @@ struct OfflineCache: Sendable {
   private var changes: [OfflineChange] = []
   private let read: @Sendable (Int64) -> Node?
 
-  /// Makes a cache of a store's contents.
   init(_ queries: [TrackedQuery], read: @escaping @Sendable (Int64) -> Node?) {
     self.read = read
     for query in queries {

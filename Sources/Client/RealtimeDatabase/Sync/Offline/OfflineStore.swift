@@ -62,7 +62,6 @@ package struct OfflineState: Sendable, Equatable {
   /// The queries whose data is stored.
   package var queries: [TrackedQuery]
 
-  /// Makes a state; empty by default.
   package init(writes: [StoredWrite] = [], queries: [TrackedQuery] = []) {
     self.writes = writes
     self.queries = queries
@@ -99,7 +98,6 @@ package struct TrackedQuery: Sendable, Equatable {
   package var isKept: Bool = false
 }
 
-/// A change to the contents of a store.
 package enum OfflineChange: Sendable, Equatable {
   /// Stores a write that waits for its answer.
   case saveWrite(StoredWrite)
@@ -113,6 +111,5 @@ package enum OfflineChange: Sendable, Equatable {
   case update(query: Int64, Change)
   /// Like `update`, but only if the child that the path leads through is stored.
   case amend(query: Int64, Change)
-  /// Removes a query and its data.
   case forget(query: Int64)
 }

@@ -8,7 +8,6 @@
 struct LifeSigns: Sendable {
   /// The result of a check.
   enum Verdict: Sendable {
-    /// Nothing needs to be done.
     case alive
     case ask
     /// Tell the server that this end is alive; it need not answer.

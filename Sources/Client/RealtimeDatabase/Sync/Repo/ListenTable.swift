@@ -1,6 +1,5 @@
 import RealtimeCore
 
-/// A command about listens for the server.
 enum ListenCommand: Sendable {
   /// Listen; the server does not resend data that is known already.
   case listen(serial: Int64, ListenTarget, known: Node)
@@ -44,7 +43,6 @@ struct ListenTable: Sendable {
   /// The listens that have data from a store, but none from a server yet.
   private var unconfirmed: Set<ListenTarget> = []
 
-  /// The serial number of a listen, or nil if it is not active.
   func serial(of target: ListenTarget) -> Int64? { serials[target] }
 
   /// Adds a listen and returns its serial number; an active one is restarted.
@@ -56,10 +54,8 @@ struct ListenTable: Sendable {
     return lastSerial
   }
 
-  /// Whether the server has sent or confirmed the data of a listen on this connection.
   func isCurrent(_ target: ListenTarget) -> Bool { current.contains(target) }
 
-  /// Whether the data of a listen comes from a store and no server has confirmed it.
   func isUnconfirmed(_ target: ListenTarget) -> Bool { unconfirmed.contains(target) }
 
   /// A listen starts with data from a store.

@@ -189,7 +189,6 @@ struct ObservedData: Sendable {
     return change
   }
 
-  /// The connection has ended: no data is known to be current any more.
   mutating func connectionLost() {
     listens.connectionLost()
   }
@@ -240,7 +239,6 @@ struct ObservedData: Sendable {
     return raised(events)
   }
 
-  /// The server answered a read.
   mutating func applyGet(_ node: Node, spec: QuerySpec, at time: RepoTime) -> DataChange {
     offline?.keep(node, of: spec, now: time.wall)
     let events = sync.applyServerOverwrite(of: spec, with: node)

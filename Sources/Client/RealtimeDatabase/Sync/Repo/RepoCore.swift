@@ -8,7 +8,6 @@ package import RealtimeCore
 /// It only routes between four machines, each of which keeps its state private: the connection, the
 /// requests that wait for answers, the data with its listens and store, and the transactions.
 package struct RepoCore: Sendable {
-  /// The settings that the engine was made with.
   package let configuration: RepoConfiguration
 
   private(set) var connection: ConnectionMachine
@@ -68,10 +67,8 @@ package struct RepoCore: Sendable {
     }
   }
 
-  /// The server's clock minus the local one, in milliseconds.
   var serverTimeOffset: Int64 { data.serverTimeOffset }
 
-  /// The data that an observer of a query would see now, or nil while it is incomplete.
   package func cachedValue(at path: Path, query: Query) -> Node? {
     data.cachedValue(of: QuerySpec(path: path, query: query))
   }

@@ -44,7 +44,6 @@ package enum RepoInput: Sendable {
 
   /// The socket of an attempt is open; the server's greeting comes next.
   case transportOpened(ConnectionID)
-  /// A whole message arrived.
   case message(ConnectionID, ServerMessage)
   /// Part of a long message was received or sent.
   case transportProgress(ConnectionID)

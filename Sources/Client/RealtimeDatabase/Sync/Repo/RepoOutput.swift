@@ -19,7 +19,6 @@ package enum RepoOutput: Sendable {
   case listenerCancelled(ListenerID, Outcome)
   /// A write, an onDisconnect operation or its cancellation has been answered.
   case writeCompleted(RequestToken, Outcome)
-  /// A read has ended.
   case getCompleted(RequestToken, GetResult)
   /// A transaction has ended; if its function aborted, the status is ok and nothing is committed.
   case transactionCompleted(RequestToken, Outcome, committed: Bool, node: Node)
@@ -27,7 +26,6 @@ package enum RepoOutput: Sendable {
   /// another one or `unauthenticate` drops it.
   case credentialRejected(Outcome)
   case credentialAccepted
-  /// Pass these changes to the store.
   case persist([OfflineChange])
   case log(String)
 }
@@ -51,11 +49,9 @@ package enum ConnectionPhase: Hashable, Sendable {
   case connected(ConnectionID)
 }
 
-/// The result of a single read.
 package enum GetResult: Sendable, Equatable {
   /// The data of the query and its origin.
   case value(Node, DataMetadata)
-  /// The read failed.
   case failure(Outcome)
 }
 

@@ -403,7 +403,6 @@ struct TransactionQueue: Sendable {
     orders.insert(transaction.order, at: transaction.path)
   }
 
-  /// Replaces a transaction with a later version of it.
   mutating func update(_ transaction: Transaction) {
     transactions[transaction.order] = transaction
   }
@@ -413,10 +412,8 @@ struct TransactionQueue: Sendable {
     orders.remove(transaction.order, at: transaction.path)
   }
 
-  /// The topmost location at or above a path with transactions, or nil.
   func topmost(on path: Path) -> Path? { orders.topmost(on: path) }
 
-  /// The topmost locations at and below a path with transactions, none of them above another.
   func topmost(below path: Path) -> [Path] { orders.topmost(below: path) }
 
   /// The transactions at and below a path, in the order they began.

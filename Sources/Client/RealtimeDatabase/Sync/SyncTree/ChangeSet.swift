@@ -4,7 +4,6 @@ import RealtimeCore
 enum ChildChange: Sendable {
   case added(Node)
   case removed(Node)
-  /// The child's data changed.
   case changed(from: Node, to: Node)
 }
 

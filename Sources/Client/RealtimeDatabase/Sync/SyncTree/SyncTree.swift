@@ -1,6 +1,5 @@
 import RealtimeCore
 
-/// The result of a change to registrations.
 struct SyncResult: Sendable {
   var events: [ViewEvent] = []
   /// The listens to start and stop, in order.
@@ -109,7 +108,6 @@ struct SyncTree: Sendable {
   /// The listen that pushes with a tag belong to, or nil if it has ended.
   func target(of tag: Int64) -> ListenTarget? { tagged[tag].map { target($0) } }
 
-  /// The server has sent all data of a listen.
   mutating func applyListenComplete(at path: Path, tag: Int64? = nil) -> [ViewEvent] {
     // Data that no push has brought does not exist, even if an observer below knew it before.
     if tag == nil, let view = root[path]?.completeView, !view.cache.server.isComplete {

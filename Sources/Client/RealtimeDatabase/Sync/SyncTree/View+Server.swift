@@ -1,7 +1,6 @@
 import RealtimeCore
 
 extension View {
-  /// The server replaced the data at a path.
   mutating func overwrite(at path: Path, with node: Node, filtered: Bool, in update: inout Update) {
     let old = cache.server.known
     let serverFilter = filtered ? filter : filter.unfiltered
@@ -50,7 +49,6 @@ extension View {
     return path
   }
 
-  /// The server replaced the data at several paths.
   mutating func merge(
     at path: Path,
     with overlay: Overlay,

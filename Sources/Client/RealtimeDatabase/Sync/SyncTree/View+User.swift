@@ -1,7 +1,6 @@
 import RealtimeCore
 
 extension View {
-  /// This client wrote at a path.
   mutating func overwriteByUser(at path: Path, with node: Node, in update: inout Update) {
     guard let key = path.first else {
       let new = filter.window(of: node)
@@ -34,7 +33,6 @@ extension View {
     )
   }
 
-  /// This client wrote at several paths at once.
   mutating func mergeByUser(at path: Path, with merged: [Change], in update: inout Update) {
     let parts = merged.map { Change(path.appending($0.path), to: $0.node) }
     let old = cache.event.known
