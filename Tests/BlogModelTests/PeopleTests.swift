@@ -1,7 +1,8 @@
-import BlogModel
 import RealtimeDatabase
 import RealtimeServer
 import Testing
+
+@testable import BlogModel
 
 @Suite("Presence, typing and read marks")
 struct PeopleTests {

@@ -1,6 +1,6 @@
-import BlogModel
 import TestSupport
 
+@testable import BlogModel
 @testable import BlogTUI
 
 /// Arbitrary events, always the same for the same seed.

@@ -1,6 +1,6 @@
-import BlogModel
 import Foundation
 
+@testable import BlogModel
 @testable import BlogTUI
 
 /// Every screen and dialog of the program, by name, for a terminal of any size.

@@ -1,7 +1,7 @@
-import BlogModel
 import TestSupport
 import Testing
 
+@testable import BlogModel
 @testable import BlogTUI
 
 /// Does what the lines of a scene say, and checks what comes of it.

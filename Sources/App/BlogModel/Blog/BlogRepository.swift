@@ -156,11 +156,6 @@ package struct Silence: Sendable, Hashable, Codable {
   package let since: Int64
   /// The server's address, as shown to the user.
   package let address: String
-
-  package init(since: Int64, address: String) {
-    self.since = since
-    self.address = address
-  }
 }
 
 /// Describes a database error in words: what was refused, at which path, by which rule.

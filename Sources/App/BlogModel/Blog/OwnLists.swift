@@ -36,19 +36,15 @@ package struct SavedSearch: Hashable, Sendable, Codable {
   package let name: String
   package let text: String
 
-  package init(slot: String, name: String, text: String) {
-    self.slot = slot
-    self.name = name
-    self.text = text
-  }
+  /// The keys that there can be, of which the number of searches is bounded.
+  package static let slots = (0..<limit).map { $0 < 10 ? "s0\($0)" : "s\($0)" }
+}
 
+extension SavedSearch {
   init?(_ snapshot: DataSnapshot) {
     guard let name = snapshot.text("name"), let text = snapshot.text("text") else { return nil }
     self.init(slot: snapshot.key, name: name, text: text)
   }
-
-  /// The keys that there can be, of which the number of searches is bounded.
-  package static let slots = (0..<limit).map { $0 < 10 ? "s0\($0)" : "s\($0)" }
 }
 
 // Safety: all state is accessed only on the callback queue of the database.

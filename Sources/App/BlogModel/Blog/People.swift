@@ -135,13 +135,6 @@ package struct Presence: Hashable, Sendable, Identifiable, Codable {
   package let terminal: String
   /// When it came online, in milliseconds since 1970; nil if unknown.
   package let since: Int64?
-
-  package init(id: String, person: Author, terminal: String, since: Int64?) {
-    self.id = id
-    self.person = person
-    self.terminal = terminal
-    self.since = since
-  }
 }
 
 /// A person who is writing a comment.

@@ -10,12 +10,6 @@ package struct ReadingPlace: Hashable, Sendable, Identifiable, Codable {
   /// The title of the post; nil if it is gone, or not known yet.
   package let title: String?
 
-  package init(id: String, post: PostID?, title: String?) {
-    self.id = id
-    self.post = post
-    self.title = title
-  }
-
   /// The terminals of a person in a snapshot, with the keys of posts; none for the lists.
   static func places(_ snapshot: DataSnapshot) -> [(id: String, post: PostID?)] {
     snapshot.childSnapshots.compactMap { child in
