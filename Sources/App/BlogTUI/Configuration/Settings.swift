@@ -4,25 +4,17 @@ package enum Setting: String, CaseIterable, Hashable, Sendable, Codable {
   case ascii
   case mouse
   case bell
-  /// Whether to show whole frames at once.
   case synchronized = "synchronized-output"
-  /// Whether to write links that the terminal can open.
   case hyperlinks
   /// Where the cursor is while no text is being typed.
   case cursor
-  /// The largest width of text, in columns.
   case textWidth = "text-width"
-  /// The number of lines of each post in a list.
   case density
-  /// Whether what arrives is tinted for a moment.
   case motion
   case times
   case dayRules = "day-rules"
-  /// Whether to show list and post side by side.
   case split
-  /// Whether others see that the user is writing.
   case sendTyping = "send-typing"
-  /// Whether others see which post the user reads.
   case shareReading = "share-reading"
   case showTyping = "show-typing"
   case notifications

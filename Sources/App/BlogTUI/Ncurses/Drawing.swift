@@ -131,11 +131,6 @@ extension NcursesTerminal {
     clearok(nc_stdscr(), true)
   }
 
-  /// Notes that something else may have shown or hidden the cursor.
-  func cursorWasChanged() {
-    cursorIsVisible = nil
-  }
-
   private func showCursor(_ isVisible: Bool) {
     guard isVisible != cursorIsVisible else { return }
     cursorIsVisible = isVisible

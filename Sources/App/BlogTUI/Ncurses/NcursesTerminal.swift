@@ -513,7 +513,7 @@ extension NcursesTerminal {
     reset_prog_mode()
     keypad(nc_stdscr(), true)
     setExtraModes(true)
-    cursorWasChanged()
+    cursorIsVisible = nil
     redraw()
   }
 }

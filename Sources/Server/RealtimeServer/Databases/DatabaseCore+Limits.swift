@@ -123,13 +123,6 @@ extension DatabaseCore {
     drop(peer, code: CloseCode.policyViolation, reason: "its user has too many connections")
   }
 
-  /// Counts a request in progress, or an event stream, towards the user that it acts for.
-  ///
-  /// - Returns: Whether the user is still within the limit.
-  func countInternal(_ peer: PeerID) -> Bool {
-    peers.users.count(peer, towards: hub.limitedUser(of: peer))
-  }
-
   /// Counts a single write of a length, and returns how long its user should wait before the next.
   ///
   /// Administrators and clients that have not signed in are not rate limited.

@@ -86,7 +86,7 @@ extension DatabaseCore {
       closeInternal(id)
       throw RESTError(error)
     }
-    guard countInternal(id) else {
+    guard peers.users.count(id, towards: hub.limitedUser(of: id)) else {
       closeInternal(id)
       throw RESTError(429, reason: "the user has too many connections")
     }

@@ -42,10 +42,6 @@ extension Model {
     _modify { yield &stack[DraftsScreen.self] }
   }
 
-  fileprivate mutating func openDrafts() {
-    draftsScreen = DraftsScreen(session)
-  }
-
   private var selectedDraft: DraftsScreen.Item? {
     guard let screen = draftsScreen, let number = screen.list.selection else { return nil }
     return screen.items[number]
@@ -103,7 +99,7 @@ enum DraftsActions {
       keys: ["C"],
       in: [.list, .post, .notices],
       help: "posts and comments that were not sent"
-    ) { $0.openDrafts() }
+    ) { $0.draftsScreen = DraftsScreen($0.session) }
     .unless { model in
       model.session.writing.unsent.isEmpty ? .note("There are no drafts") : nil
     },
