@@ -107,14 +107,10 @@ extension Model {
   mutating func pipe(to shell: String) -> [Effect] { run(OwnCommand(shell, shell: shell)) }
 
   fileprivate mutating func run(_ command: OwnCommand) -> [Effect] {
-    guard let post = postInView else {
-      session.message = .notDone("There is no post here")
-      return []
-    }
+    guard let post = postInView else { return session.answer(.notDone("There is no post here")) }
     let name = Self.shown(command.name)
     if let running = session.commands.running {
-      session.message = .failure("\(Self.shown(running)) is still running; it has a minute.")
-      return []
+      return session.answer(.failure("\(Self.shown(running)) is still running; it has a minute."))
     }
     session.commands.running = command.name
     session.message = .note("\(name) is running")

@@ -194,17 +194,14 @@ extension Model {
     case .discarded(let draft):
       session.writing.unsent.keep(draft)
       let key = if case .post = draft { "c opens" } else { "C lists" }
-      session.message = .note("The draft is back; " + key + " it")
-      return []
+      return session.answer(.note("The draft is back; " + key + " it"))
     case .deletion(let action):
       session.refilter()
       hideDeleted()
       if case .deletePost(let id) = action { session.feed.list.select(id) }
-      session.message = .note("Not deleted")
-      return []
+      return session.answer(.note("Not deleted"))
     case .permanent(let message):
-      session.message = .notDone(message)
-      return []
+      return session.answer(.notDone(message))
     }
   }
 
@@ -315,15 +312,11 @@ extension Model {
   /// Sends the changed fields of a post.
   mutating func sendEdit(of post: Post, _ form: Composer) -> [Effect] {
     let (title, body) = form.changes(to: post)
-    guard title != nil || body != nil else {
-      session.message = .note("Nothing changed")
-      return []
-    }
+    guard title != nil || body != nil else { return session.answer(.note("Nothing changed")) }
     guard isPresent(post.id) else {
       session.writing.unsent.keep(Draft(title: title ?? post.title, body: body ?? post.body))
       let text = "This post was deleted in the meantime. Your text is a draft; c opens it."
-      session.message = .failure(text)
-      return []
+      return session.answer(.failure(text))
     }
     let present = knownPost(post.id) ?? post
     let undo = BlogAction.edit(
@@ -376,10 +369,7 @@ extension Session {
     text: String,
     replacing present: String
   ) -> [Effect] {
-    guard text != comment.text else {
-      message = .note("Nothing changed")
-      return []
-    }
+    guard text != comment.text else { return answer(.note("Nothing changed")) }
     let undo = BlogAction.editComment(post, commentID: comment.id, text: present)
     let edit = BlogAction.editComment(post, commentID: comment.id, text: text)
     writing.add(.written(edit, undo: undo, message: "The comment is restored"))

@@ -98,8 +98,7 @@ extension Model {
     let searches = session.reading.lists.searches
     let name = SafeText(untrusted: name, limit: SavedSearch.nameLimit).string
     guard let text = session.search?.field.text, session.search?.pattern != nil else {
-      session.message = .failure("There is no search to save: / searches.")
-      return []
+      return session.answer(.failure("There is no search to save: / searches."))
     }
     let before = searches.first { $0.name == name }
     let taken = Set(searches.map(\.slot))
@@ -122,8 +121,7 @@ extension Model {
 
   mutating func removeSearch(_ name: String) -> [Effect] {
     guard let search = session.reading.lists.searches.first(where: { $0.name == name }) else {
-      session.message = .failure("There is no saved search \"\(name)\". S lists all.")
-      return []
+      return session.answer(.failure("There is no saved search \"\(name)\". S lists all."))
     }
     return change(
       .saveSearch(slot: search.slot, name: name, text: nil),

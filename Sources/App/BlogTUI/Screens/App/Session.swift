@@ -56,6 +56,12 @@ package struct Session: Sendable {
     set { messages.show(newValue, at: now) }
   }
 
+  /// Answers a key with a message and nothing else.
+  mutating func answer(_ message: Message) -> [Effect] {
+    self.message = message
+    return []
+  }
+
   /// Shows news that no key asked for, unless a failure is in view, which nobody may have read yet.
   mutating func tell(_ news: String) {
     if message?.kind == .failure { log(.note(news)) } else { message = .note(news) }

@@ -18,19 +18,16 @@ extension Model {
   mutating func set(_ name: String, to text: String?) -> [Effect] {
     guard let setting = Setting(rawValue: name) else {
       let names = Setting.allCases.map(\.rawValue).joined(separator: ", ")
-      session.message = .failure("There is no setting \"\(name)\". There are: \(names).")
-      return []
+      return session.answer(.failure("There is no setting \"\(name)\". There are: \(names)."))
     }
     guard let text else {
       let origin = session.settings.origin(of: setting).text
       let value = session.settings[setting]
-      session.message = .note("\(setting.rawValue) is \(value) (\(origin)). \(setting.help)")
-      return []
+      return session.answer(.note("\(setting.rawValue) is \(value) (\(origin)). \(setting.help)"))
     }
     switch setting.value(of: text, themes: session.configuration.themeNames) {
     case .failure(let problem):
-      session.message = .failure(problem.reason + ".")
-      return []
+      return session.answer(.failure(problem.reason + "."))
     case .success(let value):
       session.settings.choose(value, for: setting, from: .session)
       session.message = .note("\(setting.rawValue) is now \(value).")

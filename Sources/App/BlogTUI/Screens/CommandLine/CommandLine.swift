@@ -180,8 +180,7 @@ extension Model {
     guard let action = session.keys.action(named: name) else { return [] }
     guard rest.isEmpty else { return refuse(rest, after: name) }
     if declaration(of: action, in: context)?.disabledReason(self) == .nothingThere {
-      session.message = .notDone("There is nothing here for \(action.name).")
-      return []
+      return session.answer(.notDone("There is nothing here for \(action.name)."))
     }
     return perform(action, in: context)
   }
@@ -224,8 +223,7 @@ extension Model {
 
   /// Refuses what was typed after a command that takes nothing.
   private mutating func refuse(_ rest: String, after name: String) -> [Effect] {
-    session.message = .failure("\(name) takes nothing after its name, not \"\(rest)\".")
-    return []
+    session.answer(.failure("\(name) takes nothing after its name, not \"\(rest)\"."))
   }
 
   /// Binds keys to an action until the program ends.

@@ -249,8 +249,7 @@ extension Model {
 
   mutating func showTag(_ text: String) -> [Effect] {
     guard let tag = TextMarks.key(ofTag: text.trimmingBlanks) else {
-      session.message = .failure("A tag is one word of letters and digits, such as #tea.")
-      return []
+      return session.answer(.failure("A tag is one word of letters and digits, such as #tea."))
     }
     if session.tab == .tag(tag) { return closePost() }
     let effects = closePost() + session.showAdditional(.tag(tag))

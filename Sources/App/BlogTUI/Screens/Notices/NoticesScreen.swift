@@ -106,8 +106,7 @@ extension Model {
   fileprivate mutating func markNoticeRead() -> [Effect] {
     guard let entry = selectedNotice else { return [] }
     guard session.isUnread(entry) else {
-      session.message = .notDone("The notice is read already")
-      return []
+      return session.answer(.notDone("The notice is read already"))
     }
     let before = session.reading.marks.state
     defer { session.addMarks(since: before, "The notice is unread again") }
@@ -116,10 +115,7 @@ extension Model {
 
   fileprivate mutating func markNoticesRead() -> [Effect] {
     let unread = (session.reading.notices ?? []).filter(session.isUnread)
-    guard !unread.isEmpty else {
-      session.message = .notDone("No notice is unread.")
-      return []
-    }
+    guard !unread.isEmpty else { return session.answer(.notDone("No notice is unread.")) }
     let before = session.reading.marks.state
     defer { session.addMarks(since: before, "What was unread is unread again") }
     session.message = .note("All notices are read; u undoes")

@@ -143,10 +143,7 @@ extension Session {
 extension Model {
   /// Opens a post in front of the list, with its unsent comment.
   mutating func open(_ id: PostID) -> [Effect] {
-    guard BlogPaths.isKey(id) else {
-      session.message = .failure("There is no post \(id).")
-      return []
-    }
+    guard BlogPaths.isKey(id) else { return session.answer(.failure("There is no post \(id).")) }
     let comment = session.writing.unsent.takeLast(on: id)
     var post = OpenPost(id: id, known: knownPost(id), comment: comment)
     post.hide(session.writing.hidden)
