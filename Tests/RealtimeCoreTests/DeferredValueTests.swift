@@ -44,6 +44,9 @@ struct DeferredValueTests {
     let node = Node.leaf(.deferred(.incrementDouble(1e308)))
     let existing = Node.leaf(.double(1.7e308))
     #expect(node.resolvingDeferred(existing: existing, timestamp: 0) == existing)
+    #expect(node.overflows(addedTo: existing))
+    #expect(!node.overflows(addedTo: .leaf(.double(-1.7e308))))
+    #expect(!node.overflows(addedTo: .empty))
   }
 
   @Test(

@@ -127,12 +127,29 @@ extension Node {
     }
   }
 
+  /// Whether any increment leads beyond the largest number.
+  ///
+  /// - Parameter existing: The current data at this location, to which increments are added.
+  /// - Returns: Whether any sum is too large to be resolved.
+  /// - Complexity: O(size · log children)
+  package func overflows(addedTo existing: Node) -> Bool {
+    if priority?.overflows(addedTo: existing.priority) == true { return true }
+    switch self {
+    case .empty: return false
+    case .leaf(let value, _): return value.overflows(addedTo: existing.leafValue)
+    case .children(let children):
+      return children.packed == nil
+        && children.map.contains { $0.value.overflows(addedTo: existing[$0.key]) }
+    }
+  }
+
   /// The node with every deferred value resolved.
   ///
   /// - Parameters:
   ///   - existing: The current data at this location, to which increments are added.
   ///   - timestamp: The server's time, in milliseconds since 1970.
-  /// - Returns: A node without deferred values, except unknown ones, which stay as they are.
+  /// - Returns: A node without deferred values, except unknown ones, which stay as they are; an
+  ///   increment that overflows leaves the existing number.
   /// - Complexity: O(size · log children)
   package func resolvingDeferred(existing: Node, timestamp: Int64) -> Node {
     guard hasDeferredValues else { return self }
@@ -155,6 +172,11 @@ extension Node {
 }
 
 extension LeafValue {
+  func overflows(addedTo existing: LeafValue?) -> Bool {
+    guard case .deferred(.incrementDouble(let amount)) = self else { return false }
+    return !(amount + (existing?.number ?? 0)).isFinite
+  }
+
   /// This value itself, or the value that a deferred value resolves to.
   func resolved(existing: LeafValue?, timestamp: Int64) -> LeafValue {
     guard case .deferred(let deferred) = self else { return self }

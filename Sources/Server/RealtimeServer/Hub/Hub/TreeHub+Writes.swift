@@ -112,7 +112,7 @@ extension TreeHub {
       }
     }
     let before = durability.root
-    var changes = effective(wanted, at: timestamp)
+    var changes = try effective(wanted, at: timestamp)
     if changes.contains(where: \.isLarge) {
       changes = changes.flatMap { $0.narrowed(from: before[$0.path]) }
     }
@@ -188,7 +188,10 @@ extension TreeHub {
   /// Resolves the server values of changes, and drops changes that have no effect.
   ///
   /// Priorities come last, since they may belong to data that the same write creates.
-  private func effective(_ changes: [Change], at timestamp: Int64) -> [Change] {
+  private func effective(
+    _ changes: [Change],
+    at timestamp: Int64
+  ) throws(RequestError) -> [Change] {
     var effective: [Change] = []
     for change in changes where !change.path.isPriority {
       guard change.node.hasDeferredValues else {
@@ -196,7 +199,7 @@ extension TreeHub {
         continue
       }
       let existing = durability.root[change.path]
-      let node = change.node.resolvingDeferred(existing: existing, timestamp: timestamp)
+      let node = try resolved(change, existing: existing, at: timestamp)
       if node != existing { effective.append(Change(change.path, to: node)) }
     }
     guard changes.contains(where: \.path.isPriority) else { return effective }
@@ -204,13 +207,24 @@ extension TreeHub {
     let data = tree(with: effective)
     for change in priorities {
       let existing = data[change.path]
-      let node = change.node.resolvingDeferred(existing: existing, timestamp: timestamp)
+      let node = try resolved(change, existing: existing, at: timestamp)
       guard node != existing, let parent = change.path.parent, !data[parent].isEmpty else {
         continue
       }
       effective.append(Change(change.path, to: node))
     }
     return effective
+  }
+
+  private func resolved(
+    _ change: Change,
+    existing: Node,
+    at timestamp: Int64
+  ) throws(RequestError) -> Node {
+    guard !change.node.overflows(addedTo: existing) else {
+      throw RequestError(.invalidData, reason: "an increment leads beyond the largest number")
+    }
+    return change.node.resolvingDeferred(existing: existing, timestamp: timestamp)
   }
 
   func tree(with changes: [Change]) -> Node {
