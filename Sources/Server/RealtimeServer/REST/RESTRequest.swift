@@ -70,7 +70,7 @@ struct RESTRequest: Sendable {
     wantsTag = flag || !knownTags.isEmpty
     wantsStream =
       method == .get
-      && request.headerList("Accept").contains { $0.hasPrefix("text/event-stream") }
+      && request.headerList("Accept").contains(where: Self.acceptsStream)
     body = request.body
     peer = request.peer
     connection = request.connection
@@ -84,6 +84,13 @@ struct RESTRequest: Sendable {
         throw RESTError(400, reason: "if-match is for PUT and DELETE only")
       }
     }
+  }
+
+  /// Whether an element of `Accept` names event streams, and does not exclude them.
+  private static func acceptsStream(_ element: String) -> Bool {
+    let parts = element.lowercased().split(separator: ";").map { $0.filter { !$0.isWhitespace } }
+    return parts.first == "text/event-stream"
+      && !parts.contains { $0.hasPrefix("q=") && Double($0.dropFirst(2)) == 0 }
   }
 
   /// The method, which a header or a parameter of a POST may override.
