@@ -20,6 +20,9 @@ struct RESTRobustnessTests {
       (start + "Transfer-Encoding: chunked\r\n\r\n5\r\n123456789\r\n", 400),
       (start + "Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\n", 400),
       (start + "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400),
+      (start + "Transfer-Encoding: gzip, chunked\r\n\r\n1\r\n5\r\n0\r\n\r\n", 501),
+      (start + "Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\n5", 415),
+      (start + "Content-Encoding: GZip\r\nTransfer-Encoding: chunked\r\n\r\n", 415),
       (start + "Content-Length: 1\r\nContent-Length: 2\r\n\r\n12", 400),
       (start + "Content-Length: -1\r\n\r\n", 400),
       (start + "Content-Length: 99999999999999999999999\r\n\r\n", 400),
@@ -65,6 +68,9 @@ struct RESTRobustnessTests {
     let http = try await HTTPProbe(server.address)
     http.send(Self.start + "Transfer-Encoding: chunked\r\n\r\n2\r\n[1\r\n3\r\n,2]\r\n0\r\n\r\n")
     #expect(try await http.answer().body == "[1,2]")
+    let coding = "Content-Encoding: Identity\r\nTransfer-Encoding: Chunked\r\n\r\n"
+    http.send(Self.start + coding + "1\r\n3\r\n0\r\n\r\n")
+    #expect(try await http.answer().body == "3")
     http.send(Self.start + "Content-Length: 1\r\nExpect: 100-continue\r\n\r\n")
     #expect(try await http.answer().status == 100)
     http.send("7")

@@ -260,8 +260,21 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
       onRefusal(refusal.description)
       return refusal.answer
     }
+    if let refusal = Self.refusal(ofCodingsIn: request) { return refusal }
     guard request.path == "/.ws" else { return nil }
     return recorder.refusal ?? HTTPAnswer(status: 400, error: "only WebSockets are accepted here")
+  }
+
+  /// The answer to a request whose body is compressed.
+  private static func refusal(ofCodingsIn request: HTTPRequest) -> HTTPAnswer? {
+    guard request.headerList("Transfer-Encoding").allSatisfy({ $0.lowercased() == "chunked" })
+    else { return HTTPAnswer(status: 501, error: "the Transfer-Encoding must be chunked") }
+    guard ["PUT", "POST", "PATCH"].contains(request.method),
+      !request.headerList("Content-Encoding").allSatisfy({ $0.lowercased() == "identity" })
+    else { return nil }
+    var answer = HTTPAnswer(status: 415, error: "the body must not be compressed")
+    answer.headerLines.append(HTTPAnswer.HeaderLine("Accept-Encoding", "identity"))
+    return answer
   }
 
   /// Leaves the connection to the handler of a WebSocket handshake, once all answers are written.
