@@ -112,6 +112,16 @@ struct RESTRobustnessTests {
     try await expectAnswers(server)
   }
 
+  @Test("answers a client of HTTP/1.0 that names no host, and refuses one that names another")
+  func withoutHost() async throws {
+    let server = try await DatabaseServer.startForTest()
+    for (line, status) in [("", 200), ("Host: evil.test\r\n", 403), ("Host:\r\n", 403)] {
+      let http = try await HTTPProbe(server.address)
+      http.send("GET /a.json HTTP/1.0\r\n\(line)\r\n")
+      #expect(try await http.answer().status == status)
+    }
+  }
+
   @Test("answers a request for an unsupported protocol upgrade")
   func upgrade() async throws {
     let server = try await DatabaseServer.startForTest()

@@ -11,6 +11,8 @@ package struct HTTPRequest: Sendable {
   /// The query parameters, in order and unescaped.
   package let parameters: [(name: String, value: String)]
   let headers: HTTPHeaders
+  /// Whether the client need not name a host, as before HTTP/1.1.
+  let mayOmitHost: Bool
   package let body: [UInt8]
   package let peer: Peer
   /// The connection; nil for a WebSocket handshake.
@@ -68,6 +70,7 @@ package struct HTTPRequest: Sendable {
     let query = parts.count > 1 ? parts[1] : ""
     parameters = Self.parameters(of: query)
     headers = head.headers
+    mayOmitHost = head.version == .http1_0
     self.body = body
     self.peer = peer
   }

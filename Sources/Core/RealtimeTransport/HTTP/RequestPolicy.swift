@@ -85,7 +85,9 @@ package struct RequestPolicy: Sendable {
     switch request.peer {
     case .local: return nil
     case .network:
-      return allowsAnyHost || ownHost(in: request.headers) != nil ? nil : .host
+      // A name that could be rebound is of use to a browser only, which always sends it.
+      let names = !request.mayOmitHost || request.headers.contains(name: "Host")
+      return allowsAnyHost || !names || ownHost(in: request.headers) != nil ? nil : .host
     }
   }
 
