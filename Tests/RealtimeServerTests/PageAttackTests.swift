@@ -56,6 +56,9 @@ struct PageAttackTests {
     _ = try await http.request("PUT", "/a.json", "2")
     #expect(try await http.request("GET", "/page").body != first.body)
     #expect(pages.rendered.withLockedValue { $0.count } == 2)
+    // An escape that is no text is left to the pages, too.
+    _ = try await http.request("GET", "/page/%ff")
+    #expect(pages.rendered.withLockedValue { $0.popLast() } == "%ff")
     // Pages at addresses that look alike are different ones.
     for address in ["/page?a=1&b=2", "/page?a=1%26b=2", "/page?a=1&b=2"] {
       _ = try await http.request("GET", address)

@@ -51,11 +51,9 @@ final class PageExchange: InternalPeer, Schedulable {
     on core: DatabaseCore,
     versions: PageVersions
   ) -> EventLoopFuture<HTTPReply> {
-    let segments = request.path.split(separator: "/").compactMap { HTTPRequest.unescape($0) }
-    guard segments.count == request.path.split(separator: "/").count else {
-      return core.eventLoop.makeFailedFuture(
-        RESTError(400, reason: "an escape in the path is malformed")
-      )
+    // What is no text is the name of no page, which the pages say in their own way.
+    let segments = request.path.split(separator: "/").map {
+      HTTPRequest.unescape($0) ?? String($0)
     }
     let promise = core.eventLoop.makePromise(of: HTTPReply.self)
     let exchange = PageExchange(request, on: core, versions: versions, promise: promise)
