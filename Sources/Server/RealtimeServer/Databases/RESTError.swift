@@ -21,7 +21,10 @@ struct RESTError: Error, Equatable {
   )
 
   /// The end of a request that nobody waits for any more.
-  static let clientHasLeft = RESTError(503, reason: "the client has left")
+  static let clientHasLeft = RESTError(
+    503,
+    reason: "the client has ended its side of the connection"
+  )
 
   /// A write that exceeds the size limit it asked for; clients know this text.
   static let writeTooBig = RESTError(
