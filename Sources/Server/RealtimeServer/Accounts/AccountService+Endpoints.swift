@@ -175,6 +175,9 @@ extension AccountService {
     }
     try checkMethod(of: request, is: "POST")
     let fields = try RequestBody.fields(of: request, allowsForm: false)
+    if method == nil || method == "signUp" || method == "update" {
+      try fields.refuse(["phoneNumber", "mfaInfo", "mfa", "linkProviderUserInfo"])
+    }
     switch method {
     case nil, "signUp":
       let account = try await create(fields, by: caller)

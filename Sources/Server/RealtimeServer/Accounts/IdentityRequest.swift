@@ -191,6 +191,12 @@ struct RequestFields {
     IdentityError("INVALID_ARGUMENT", detail: "Invalid value at '\(name)' (\(type))")
   }
 
+  /// Checks that fields are missing whose values an account cannot keep.
+  func refuse(_ names: [String]) throws(IdentityError) {
+    guard let name = names.first(where: { self[$0] != nil }) else { return }
+    throw IdentityError("OPERATION_NOT_ALLOWED", detail: "Accounts here have no \(name).")
+  }
+
   /// A text, or nil when it is missing or empty.
   func text(_ name: String) throws(IdentityError) -> String? {
     let text = try possiblyEmptyText(name)
