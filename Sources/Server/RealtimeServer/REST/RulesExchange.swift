@@ -112,6 +112,9 @@ struct RulesRequest {
       case _?: throw RESTError(400, reason: "format must be strict")
       }
     case .put:
+      guard request.header("if-match") == nil, request.header("if-none-match") == nil else {
+        throw RESTError(400, reason: "rules have no versions to compare")
+      }
       guard let source = String(validating: request.body, as: UTF8.self) else {
         throw RESTError(400, reason: "Line 1: the rules are not UTF-8 text")
       }
