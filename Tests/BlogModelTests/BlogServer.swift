@@ -170,6 +170,52 @@ final class BlogServer: Sendable {
   }
 }
 
+/// Lets commits of a store through, or holds them up.
+final class Gate: @unchecked Sendable {
+  // Safety: the flag is used under the condition's lock only.
+  private let condition = NSCondition()
+  private var isOpen = true
+
+  func setOpen(_ isOpen: Bool) {
+    condition.withLock {
+      self.isOpen = isOpen
+      condition.broadcast()
+    }
+  }
+
+  func pass() {
+    condition.withLock {
+      while !isOpen { condition.wait() }
+    }
+  }
+}
+
+/// Stores that make nothing durable while their gate is closed.
+struct GatedStores: TreeStores {
+  struct Store: TreeStore {
+    let store: any TreeStore
+    let gate: Gate
+
+    func load() throws -> StoredTree { try store.load() }
+
+    func commit(_ batch: CommitBatch) throws {
+      gate.pass()
+      try store.commit(batch)
+    }
+
+    func close() throws { try store.close() }
+  }
+
+  let gate = Gate()
+  private let stores = MemoryTreeStores()
+
+  func names() -> [String] { stores.names() }
+  func open(_ name: String) -> (any TreeStore)? {
+    stores.open(name).map { Store(store: $0, gate: gate) }
+  }
+  func create(_ name: String) -> Bool { stores.create(name) }
+}
+
 /// Identifies a user by an unsigned token.
 private struct UnsignedTokens: DatabaseTokenProvider {
   let name: String

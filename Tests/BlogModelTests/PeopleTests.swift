@@ -208,6 +208,33 @@ struct PeopleTests {
     try await alice.wait("bob is gone") { $0.typists(id) == [] }
   }
 
+  @Test("Only what the user writes counts as not acknowledged")
+  func ownWrites() async throws {
+    let stores = GatedStores()
+    let server = try await BlogServer(stores: stores)
+    let id = try await server.blog("owner").post(title: "t", body: "b")
+    let alice = try server.screen("alice")
+    alice.blog.request(.open(id))
+    let bob = try server.screen("bob", terminal: "t1")
+    try await bob.wait("a connection") { $0.all.contains(.connection(.online)) }
+    bob.blog.request(.typing(id, true))
+    try await alice.wait("bob is writing") { $0.typists(id) == ["bob"] }
+    stores.gate.setOpen(false)
+    defer { stores.gate.setOpen(true) }
+    bob.blog.request(.typing(id, false))
+    await bob.blog.flush()
+    bob.blog.perform(.comment(id, text: "c"))
+    try await bob.wait("the comment") { $0.all.contains(.pendingWrites(1)) }
+    stores.gate.setOpen(true)
+    try await bob.wait("the answer") { probe in
+      probe.all.contains { if case .succeeded(.comment) = $0 { true } else { false } }
+    }
+    let counts = bob.all.compactMap { event in
+      if case .pendingWrites(let count) = event { count } else { nil }
+    }
+    #expect(counts.max() == 1)
+  }
+
   @Test("A post read on one terminal is read on the other and can be marked unread again")
   func readState() async throws {
     let first = try server.screen("alice")

@@ -17,6 +17,9 @@ package struct BlogPaths: Sendable {
     !text.isEmpty && Validation.problem(withPath: Path([.postComments, ChildKey(text)])) == nil
   }
 
+  /// The children of the root with what a terminal writes by itself: nobody waits for its answer.
+  static let untold: Set<String> = ["presence", "reading", "typing", "seen"]
+
   package var posts: DatabaseReference { root.child("posts") }
 
   package func post(_ id: PostID) -> DatabaseReference { posts.child(of: ChildKey(id)) }

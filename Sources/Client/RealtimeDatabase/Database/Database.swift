@@ -247,6 +247,12 @@ public final class Database: Sendable {
     repo.shared.withLockedValue { $0.silencesRemovedObservers = true }
   }
 
+  /// Makes ``ConnectionStatus/pendingWrites`` leave out writes below these children of the root; call
+  /// it before the first use.
+  package func leaveOutOfPendingWrites(below children: Set<String>) {
+    repo.shared.withLockedValue { $0.uncounted = Set(children.map { ChildKey($0) }) }
+  }
+
   // MARK: State
 
   /// The server's current time, as estimated locally, in milliseconds since 1970.

@@ -69,6 +69,8 @@ package final actor Repo {
     var isReferenced = false
     /// Whether an observer that was removed is not even told of events that were raised before.
     var silencesRemovedObservers = false
+    /// The children of the root below which pending writes are not counted.
+    var uncounted: Set<ChildKey> = []
     var callbackQueue = DispatchQueue.main
     /// The observers for which events are raised; removing one here takes effect at once.
     var observers: [Int64: QuerySpec] = [:]
@@ -240,7 +242,7 @@ package final actor Repo {
       address: target.address,
       problem: problem,
       silentSince: silence?.date,
-      pendingWrites: core.pendingWriteCount
+      pendingWrites: core.pendingWriteCount(outside: shared.withLockedValue(\.uncounted))
     )
     if phase == .connected {
       // One connection may directly replace another. Whatever was set up on the old one is gone, so

@@ -55,6 +55,11 @@ package struct RepoCore: Sendable {
   /// The number of writes, including those of transactions, that wait for an acknowledgement.
   package var pendingWriteCount: Int { data.sync.writes.count }
 
+  /// The same without the writes below these children of the root.
+  func pendingWriteCount(outside children: Set<ChildKey>) -> Int {
+    data.sync.writes.count(outside: children)
+  }
+
   /// The callers' writes and transactions that a message just sent carries.
   func writers(of message: ClientMessage) -> [RequestToken] {
     guard case .request(let request, .write(let write)) = message,

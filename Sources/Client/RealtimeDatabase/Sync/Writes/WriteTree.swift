@@ -26,10 +26,19 @@ struct WriteTree: Sendable {
   private var writes: [Int64: PendingWrite] = [:]
   private var parts = WritePartTree()
   private var hiddenCount = 0
+  /// How many writes there are below each child of the root.
+  private var counts: [ChildKey: Int] = [:]
   /// The overlay of the visible writes over the server's data, from the root down.
   private(set) var overlay = Overlay.none
 
   var count: Int { writes.count }
+
+  /// The number of writes apart from those below these children of the root.
+  ///
+  /// - Complexity: O(children)
+  func count(outside children: Set<ChildKey>) -> Int {
+    children.reduce(writes.count) { $0 - (counts[$1] ?? 0) }
+  }
 
   /// What a write does at each path, or nil if there is no such write.
   func parts(of id: Int64) -> [Change]? { writes[id]?.parts }
@@ -37,6 +46,7 @@ struct WriteTree: Sendable {
   /// Adds a write that is later than all others.
   mutating func add(_ write: PendingWrite) {
     writes[write.id] = write
+    if let child = write.path.keys.first { counts[child, default: 0] += 1 }
     if !write.isVisible { hiddenCount += 1 }
     for part in write.parts {
       parts.insert(part.node, at: part.path.keys[...], id: write.id, isVisible: write.isVisible)
@@ -50,6 +60,7 @@ struct WriteTree: Sendable {
   /// - Complexity: O(writes that overlap it)
   mutating func remove(_ id: Int64) -> (write: PendingWrite, mayChangeViews: Bool)? {
     guard let write = writes.removeValue(forKey: id) else { return nil }
+    if let child = write.path.keys.first { counts[child, default: 1] -= 1 }
     let changed = write.parts
     for part in changed { parts.remove(id, at: part.path.keys[...]) }
     guard write.isVisible else {
