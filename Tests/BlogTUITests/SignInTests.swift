@@ -30,6 +30,17 @@ struct SignInTests {
     #expect(form.message == nil)
   }
 
+  @Test("A paste that does not fit into a field is said to be cut")
+  func longPaste() {
+    var form = form(.signIn)
+    form.type(.tab, .paste(String(repeating: "x", count: 100_000)))
+    #expect(form.view().text().contains("The paste was cut"))
+    form.type("y")
+    #expect(form.view().text().contains("This field takes"))
+    form.type(.key(.backspace))
+    #expect(form.message == nil)
+  }
+
   @Test("The cursor in a hidden password moves as in visible text")
   func cursor() {
     var form = form(.signIn)

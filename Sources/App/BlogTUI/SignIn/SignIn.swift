@@ -279,7 +279,7 @@ extension SignIn {
     } else if key == .backTab || key == .up {
       form?.focus(on: current.focus - 1)
     } else if key != .enter {
-      form?.type(key)
+      message = form?.type(key) ?? message
     } else if current.isAtEnd {
       return submit(current)
     } else {

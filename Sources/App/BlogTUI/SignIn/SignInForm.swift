@@ -90,8 +90,12 @@ package struct SignInForm: Sendable {
   /// Whether the cursor is in the last field.
   var isAtEnd: Bool { focus == fields.count - 1 }
 
-  mutating func type(_ key: KeyEvent) {
+  /// Handles a key in the focused field; returns what to say if it does not take all of a text.
+  mutating func type(_ key: KeyEvent) -> Message? {
+    let before = fields[focus].text
     _ = fields[focus].text.handle(key)
+    let after = fields[focus].text
+    return .cut(key, from: before.count, to: after.count, limit: after.limit)
   }
 
   /// Moves the cursor of the focused field to a click; a masked field does not match its text.

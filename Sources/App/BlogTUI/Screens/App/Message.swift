@@ -40,6 +40,15 @@ package struct Message: Hashable, Sendable {
     }
   }
 
+  /// Makes the message about what a field with so many characters before and after a key has not
+  /// taken; nil if it has taken all.
+  static func cut(_ key: KeyEvent, from before: Int, to after: Int, limit: Int) -> Message? {
+    guard case .insert(let text)? = EditCommand(key), after == limit, after - before < text.count
+    else { return nil }
+    let takes = "field takes \(limit) characters."
+    return .failure(text.count > 1 ? "The paste was cut: this \(takes)" : "This \(takes)")
+  }
+
   /// Whether it stays while one types on, since the text lacks what it is about.
   func outlasts(_ key: KeyEvent) -> Bool {
     guard case .insert? = EditCommand(key) else { return false }

@@ -300,10 +300,7 @@ extension Model {
 extension Session {
   /// Reports what did not fit, since silent truncation would lose text.
   mutating func noteCut(_ key: KeyEvent, from before: Int, to after: Int, limit: Int) {
-    guard case .insert(let text)? = EditCommand(key), after == limit, after - before < text.count
-    else { return }
-    let takes = "field takes \(limit) characters."
-    message = .failure(text.count > 1 ? "The paste was cut: this \(takes)" : "This \(takes)")
+    message = .cut(key, from: before, to: after, limit: limit) ?? message
   }
 
   /// Handles a key in a line, and reports what did not fit.
