@@ -18,7 +18,8 @@ struct NameBookTests {
     "Two accounts with lookalike names each get a distinct mark",
     arguments: [
       ("alice", "alice"), ("alice", "Alice"), ("alice", "аlice"), ("bob", "b0b"), ("bob", " bob"),
-      ("bill", "biIl"), ("Jose", "José"), ("maria", "ma\u{200B}ria"), ("corn", "com"),
+      ("bill", "biIl"), ("Jose", "José"), ("maria", "ma\u{200B}ria"), ("maria", "maria\u{3164}"),
+      ("maria", "\u{2800}maria"), ("corn", "com"),
       ("alice", "ａｌｉｃｅ"), ("Ольга", "ольгa"),
     ]
   )

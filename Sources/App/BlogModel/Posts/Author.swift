@@ -21,9 +21,11 @@ extension Author {
 
   /// Makes the author for a user name; the identifier is the name with illegal characters as %XX.
   ///
-  /// - Parameter name: From 1 to 40 characters, without control characters.
+  /// - Parameter name: From 1 to 40 characters, without control characters; blanks around them are
+  ///   left out.
   /// - Throws: ``NameError`` if the name is not allowed.
   package init(userName name: String) throws(NameError) {
+    let name = name.trimmingCharacters(in: .whitespaces)
     if name.isBlank {
       throw NameError(description: "a user name cannot be empty")
     }
@@ -37,16 +39,12 @@ extension Author {
     if name.utf16.count > BlogBounds.author {
       throw NameError(description: "a user name cannot have that many accents and marks")
     }
-    for scalar in name.unicodeScalars {
-      switch scalar.properties.generalCategory {
-      case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator:
-        let code = String(scalar.value, radix: 16, uppercase: true)
-        throw NameError(
-          description: "a user name cannot contain control or invisible characters;"
-            + " this one has U+\(code)"
-        )
-      default: continue
-      }
+    if let scalar = name.unicodeScalars.first(where: \.isUnfitForNames) {
+      let code = String(scalar.value, radix: 16, uppercase: true)
+      throw NameError(
+        description: "a user name cannot contain control or invisible characters;"
+          + " this one has U+\(code)"
+      )
     }
     self.init(uid: Self.key(for: name), name: name)
   }
@@ -62,6 +60,23 @@ extension Author {
       }
     }
     return key
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether nobody could tell a name with it from one without.
+  fileprivate var isUnfitForNames: Bool {
+    switch properties.generalCategory {
+    case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: true
+    // Marks are bounded by the length of a name; one of them says that a heart is red.
+    case .nonspacingMark: false
+    default: isInvisible
+    }
+  }
+
+  /// Whether it is drawn as nothing, or as a blank that is called a letter or a symbol.
+  fileprivate var isInvisible: Bool {
+    properties.isDefaultIgnorableCodePoint || self == "\u{2800}"
   }
 }
 
@@ -144,7 +159,7 @@ package struct NameBook: Sendable, Equatable {
       case .nonspacingMark, .enclosingMark, .control, .format, .spaceSeparator, .lineSeparator,
         .paragraphSeparator:
         continue
-      default: break
+      default: if scalar.isInvisible { continue }
       }
       let letter = twins[Character(scalar)] ?? Character(scalar)
       look.append(twins[letter] ?? letter)

@@ -42,7 +42,7 @@ final class SignInController: Sendable {
     case .signUp(let name, let email, let password):
       let author = try Author(userName: name)
       let auth = try await remote.signUp(author, email: email, password: password)
-      finish(auth, as: name)
+      finish(auth, as: author.name)
     case .sendCode(let email):
       try await remote.open(uid: "").sendPasswordReset(withEmail: email)
       mailbox.add(.codeSent)
@@ -51,8 +51,9 @@ final class SignInController: Sendable {
       mailbox.add(.passwordSet)
     case .setUserName(let name):
       guard let auth = nameless.withLockedValue(\.self) else { return }
-      try await remote.setUserName(name, of: auth)
-      finish(auth, as: name)
+      let author = try Author(userName: name)
+      try await remote.setUserName(author.name, of: auth)
+      finish(auth, as: author.name)
     case .goOn, .goBack, .redraw, .suspend, .quit: return
     }
   }

@@ -67,7 +67,7 @@ struct SignUpCommand: AsyncParsableCommand {
       ? PasswordInput.fromStandardInput()
       : PasswordInput.fromTerminal("Password for \(email)", isNew: true)
     let auth = try await remote.signUp(author, email: email, password: password)
-    options.tell(auth, name: name)
+    options.tell(auth, name: author.name)
   }
 }
 
