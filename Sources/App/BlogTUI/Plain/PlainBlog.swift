@@ -15,8 +15,8 @@ package struct PlainBlog: Sendable {
     /// The next line is the title of a new post, or of the post that is edited.
     case title(editing: Post?)
     case body(title: String, editing: Post?, lines: [String])
-    /// A dot makes a change that overwrites what was changed elsewhere.
-    case overwriting(BlogAction)
+    /// A dot does what was asked about; anything else does not, and is told so.
+    case asking(BlogAction, otherwise: String)
   }
 
   /// What was told last: all that came while none of the user's writes waited for an answer.
@@ -275,7 +275,7 @@ package struct PlainBlog: Sendable {
     ("comment TEXT", "comment on the open post"),
     ("star N, unstar N", "star a post, or unstar it; without a number, the open post"),
     ("edit N", "change a post of yours; an empty line keeps the title, a dot alone the text"),
-    ("delete N", "delete a post of yours"),
+    ("delete N", "delete a post of yours, if a line with a dot follows"),
     ("search WORDS", "the posts that match, such as search tea author:bob"),
     ("follow N, unfollow N", "follow the author of a post, or no longer"),
     ("mute N, unmute N", "hide what the author of a post writes on the screens, or show it"),
@@ -310,11 +310,11 @@ package struct PlainBlog: Sendable {
   private mutating func answer(to line: String, now: Int64) -> Answer {
     switch mode {
     case .commands: return command(line, now: now)
-    case .overwriting(let change):
+    case .asking(let action, let otherwise):
       mode = .commands
-      if line == "." { return Answer(effects: [.write(change)]) }
+      if line == "." { return Answer(effects: [.write(action)]) }
       let next = command(line, now: now)
-      return Answer(lines: ["Not changed."] + next.lines, effects: next.effects)
+      return Answer(lines: [otherwise] + next.lines, effects: next.effects)
     case .title(let edited):
       let title = line.isBlank ? edited?.title : line
       mode = title.map { .body(title: $0, editing: edited, lines: []) } ?? .commands
@@ -508,7 +508,7 @@ package struct PlainBlog: Sendable {
       present.title.isLost(to: title, knowing: [edited.title])
         || present.body.isLost(to: body, knowing: [edited.body])
     else { return Answer(effects: [.write(.edit(edited.id, title: title, body: body))]) }
-    mode = .overwriting(.edit(edited.id, title: title, body: body))
+    mode = .asking(.edit(edited.id, title: title, body: body), otherwise: "Not changed.")
     return Answer(lines: ["The post was changed elsewhere meanwhile; another dot overwrites that."])
   }
 
@@ -516,6 +516,10 @@ package struct PlainBlog: Sendable {
     guard let action = BlogAction(verb, on: post) else { return Answer() }
     guard !action.isDeletion || post.uid == me.uid else {
       return Answer(lines: ["Only \(name(of: post)) can delete it."])
+    }
+    if action.isDeletion {
+      mode = .asking(action, otherwise: "Not deleted.")
+      return Answer(lines: ["Delete \(post.title)? A line with a single dot deletes it."])
     }
     if case .star(let id, let isStarred) = action {
       // A star that changes nothing would be counted until the database answers.
