@@ -223,6 +223,17 @@ package struct PlainBlog: Sendable {
       + gone.map { "Deleted comment of \(name(of: $0))." }
   }
 
+  /// What others have added to the open post and was not told, since a write waits for its answer;
+  /// nothing else tells it once the post is closed.
+  private var withheldComments: [String] {
+    guard unanswered > 0, let known = told.comments, let comments else { return [] }
+    let ids = Set(known.map(\.id))
+    return comments.filter { comment in
+      !comment.uid.isEmpty && comment.uid != me.uid && !ids.contains(comment.id)
+        && known.first.map { comment.id.precedes($0.id) } != true
+    }.flatMap { lines(of: $0, after: "New comment: ") }
+  }
+
   private mutating func take(_ problem: ConnectionProblem?) -> [String] {
     // The reason for being offline is reported once, not after each attempt to connect.
     guard let problem, problem.reason != toldProblem else {
@@ -354,7 +365,10 @@ package struct PlainBlog: Sendable {
       guard let open else { return Answer(lines: ["No post is open."]) }
       defer { leave() }
       let title = openPost.map { ": \($0.title)" } ?? ""
-      return Answer(lines: ["Closed the post\(title)."], effects: [.request(.close(open))])
+      return Answer(
+        lines: withheldComments + ["Closed the post\(title)."],
+        effects: [.request(.close(open))]
+      )
     case "post":
       mode = .title(editing: nil)
       return Answer(lines: ["Title?"])
@@ -446,13 +460,14 @@ package struct PlainBlog: Sendable {
 
   private mutating func show(_ post: Post) -> Answer {
     let closing: [Effect] = open.map { [.request(.close($0))] } ?? []
+    let withheld = withheldComments
     leave()
     open = post.id
     openPost = post
     let body = Self.lines(of: post.shownBody)
     let stars = Self.count(post.starCount, "star")
     let lines = ["\(post.title), by \(name(of: post)). \(stars)."] + body
-    return Answer(lines: lines, effects: closing + [.request(.open(post.id))])
+    return Answer(lines: withheld + lines, effects: closing + [.request(.open(post.id))])
   }
 
   private mutating func leave() {
