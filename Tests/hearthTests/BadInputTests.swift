@@ -205,6 +205,8 @@ extension EndToEnd {
       defer { listener.close() }
       let outcome = try sandbox.hearth("list", "--socket", path, "--timeout", "5")
       expect(outcome, status: 5, says: "not a database server")
+      try refuse("export", path, status: 1, says: "\(path) cannot be written: it is a socket")
+      try refuse("import", path, says: "\(path) cannot be read: it is a socket")
     }
 
     @Test("A second server on the same data is refused and names the first")
@@ -295,6 +297,9 @@ extension EndToEnd {
         (["fortnight"], "there is no command \"fortnight\""),
         (["--uesr", "x"], "unknown option '--uesr'; did you mean '--user'?"),
         (["list", "--jsn"], "unknown option '--jsn'; did you mean '--json'?"),
+        (["list", "--usr", "2"], "unknown option '--usr'; did you mean '--user'?"),
+        (["--json", "list", "--limt", "2"], "unknown option '--limt'"),
+        (["read", "--al"], "unknown option '--al'; did you mean '--all'?"),
         (["show"], "missing expected argument '<id>'"),
       ]
     )

@@ -42,14 +42,23 @@ package struct CommandFailure: Error, CustomStringConvertible {
 extension CommandFailure {
   /// The failure to read a file, with the system's reason.
   static func unreadable(_ path: String, _ code: Int32) -> CommandFailure {
-    let reason = code == EBADF ? "it is closed" : String(cString: strerror(code))
-    return CommandFailure(.usage, "\(path) cannot be read: \(reason)")
+    CommandFailure(.usage, "\(path) cannot be read: \(reason(code, at: path))")
   }
 
   /// The failure to write a file, with the system's reason.
   static func unwritable(_ path: String, _ code: Int32, _ status: ExitStatus) -> CommandFailure {
-    let reason = code == ENXIO ? "nobody reads it" : String(cString: strerror(code))
-    return CommandFailure(status, "\(path) cannot be written: \(reason)")
+    CommandFailure(status, "\(path) cannot be written: \(reason(code, at: path))")
+  }
+
+  private static func reason(_ code: Int32, at path: String) -> String {
+    var status = stat()
+    switch code {
+    case EBADF: return "it is closed"
+    case ENXIO where stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFIFO:
+      return "nobody reads it"
+    case ENXIO where status.st_mode & S_IFMT == S_IFSOCK: return "it is a socket"
+    case _: return String(cString: strerror(code))
+    }
   }
 
   init(_ error: any Error) {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import BlogTUI
 import Foundation
+import RealtimeCore
 
 /// Messages about an unusable command line, in the style of all other failures.
 enum UsageMessage {
@@ -24,7 +25,10 @@ enum UsageMessage {
     let program = root._commandName
     let words = words.map { SafeText(untrusted: $0, mode: .singleLine).string }
     let wrong = wrongCommand(first, in: words, of: root)
-    lines[0] = "\(program): " + (wrong ?? reason(String(first.dropFirst(7))))
+    let unknown = wrong == nil ? unknownOption(in: words, of: root) : nil
+    lines[0] = "\(program): " + (wrong ?? unknown ?? reason(String(first.dropFirst(7))))
+    // The parser may have refused the word after an option that does not exist.
+    if unknown != nil { lines.removeAll { $0.hasPrefix("Help: ") } }
     if let usage = lines.firstIndex(where: { $0.hasPrefix("Usage: ") }) {
       let ends = lines[usage...].firstIndex { $0.hasPrefix("  See ") } ?? lines.endIndex
       // Options that every command takes would fill the screen.
@@ -50,6 +54,26 @@ enum UsageMessage {
     }
     let names = names(of: root)
     return names.contains(name) ? nil : missing(name, among: names, path: [root._commandName])
+  }
+
+  /// Reports the first option that the command does not have.
+  private static func unknownOption<Root: ParsableCommand>(
+    in words: [String],
+    of root: Root.Type
+  ) -> String? {
+    let words = (try? LeadingOptions.moved(words, of: root)) ?? words
+    let arguments = OptionUse.arguments(of: OptionUse.command(in: words, of: root).type)
+    func names(_ arguments: [JSONValue]) -> [String] {
+      arguments.flatMap { $0["names"]?.elements ?? [] }
+        .compactMap { $0["name"]?.string.map { "--\($0)" } }
+    }
+    let known = names(arguments) + ["--help", "--version"]
+    let given = words.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
+      .map { String($0.prefix { $0 != "=" }) }
+    guard let unknown = given.first(where: { !known.contains($0) }) else { return nil }
+    let shown = names(arguments.filter { $0["shouldDisplay"]?.bool == true })
+    let meant = Similarity.best(unknown, among: shown)
+    return "unknown option '\(unknown)'" + (meant.map { "; did you mean '\($0)'?" } ?? "")
   }
 
   private static func reason(_ text: String) -> String {
