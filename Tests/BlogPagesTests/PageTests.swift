@@ -253,7 +253,10 @@ struct PageTests {
     for good in ["https://blog.example.org", "http://localhost:9000", "https://a.example/"] {
       _ = try BlogPages(title: "x", address: good)
     }
-    for bad in ["blog.example.org", "ftp://a.example", "https://", "https://a/b", "https://a\"b"] {
+    for bad in [
+      "blog.example.org", "ftp://a.example", "https://", "https://a/b", "https://a\"b",
+      "https://a:", "https://a:b", "https://a:80:80", "https://a:65536",
+    ] {
       #expect(throws: BlogPages.AddressError.self) { try BlogPages(title: "x", address: bad) }
     }
   }

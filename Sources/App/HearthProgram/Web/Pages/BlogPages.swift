@@ -264,7 +264,9 @@ struct Site: Sendable {
     if rest.hasSuffix("/") { rest = rest.dropLast() }
     let isName = rest.utf8.allSatisfy { $0.isAlphanumeric || "-.:".utf8.contains($0) }
     let host = rest.prefix { $0 != ":" }
-    guard isName, !host.isEmpty else { throw problem }
+    let port = rest.dropFirst(host.count)
+    guard isName, !host.isEmpty, port.isEmpty || UInt16(port.dropFirst()).map({ $0 > 0 }) == true
+    else { throw problem }
     origin = scheme + rest
     self.host = host.lowercased()
   }
