@@ -224,6 +224,22 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
+  @Test("goes on while a directory above its file may not be searched")
+  func hiddenPlace() throws {
+    typealias SetUser = @convention(c) (uid_t) -> Int32
+    let setUser = unsafeBitCast(try #require(dlsym(nil, "setfsuid")), to: SetUser.self)
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    try store.commit(1)
+    try #require(chmod(directory.store, 0) == 0)
+    // Root may search every directory: this thread becomes somebody else.
+    if geteuid() == 0 { _ = setUser(65_534) }
+    let outcome = Result { try store.commit(2) }
+    _ = setUser(geteuid())
+    try #require(chmod(directory.store, 0o700) == 0)
+    try outcome.get()
+    try store.close()
+  }
+
   @Test("refuses to load, commit or fold once closed")
   func closed() throws {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)

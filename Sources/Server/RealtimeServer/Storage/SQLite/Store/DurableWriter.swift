@@ -84,6 +84,9 @@ final class DurableWriter {
     var hasMoved: Int32 = 0
     sqlite3_file_control(database.sqliteConnection, "main", SQLITE_FCNTL_HAS_MOVED, &hasMoved)
     guard hasMoved != 0 else { return }
+    // SQLite also says so if it cannot look, as while a directory above may not be searched.
+    var status = stat()
+    if stat(path, &status) != 0, ![ENOENT, ENOTDIR, ELOOP].contains(errno) { return }
     throw finish(
       StoreError(
         .failed,
