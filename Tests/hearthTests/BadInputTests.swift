@@ -108,7 +108,9 @@ extension EndToEnd {
       try refuse("set", "/x", "{\"a\":}", says: "byte 5")
       let file = try sandbox.write("{\n \"a\": 1,\n oops\n}", to: "bad.json")
       try refuse("import", file, says: "line 3")
-      try refuse("import", "-", input: "[1]", says: "must be a JSON object")
+      for text in ["[1]", "{\".value\":5}", "{\".priority\":1,\".value\":5}"] {
+        try refuse("import", "-", input: text, says: "must be a JSON object")
+      }
       try refuse("import", "/no/such/file", says: "No such file or directory")
     }
 

@@ -78,13 +78,13 @@ package struct TreeImporter {
   /// - Throws: `JSONError`, `ImportError`, or an error of the target or of the source of the text.
   package mutating func addNext(_ json: inout JSONTokenizer) throws -> Bool {
     guard let token = try json.next() else { return false }
-    if case .merging = mode, !hasBegun, token != .objectStart {
-      throw ImportError("the data to add must be a JSON object", at: .root)
-    }
+    if case .merging = mode, !hasBegun, token != .objectStart { throw Self.noObject }
     hasBegun = true
     try add(token, at: json.place)
     return true
   }
+
+  private static let noObject = ImportError("the data to add must be a JSON object", at: .root)
 
   private mutating func add(
     _ token: JSONTokenizer.Token,
@@ -174,6 +174,9 @@ package struct TreeImporter {
       return try finish(node, as: level.key)
     }
     if !value.isEmpty {
+      // Nothing of the existing data would stay.
+      if case .merging = mode, keys.isEmpty { throw Self.noObject }
+      replacedCount += 1
       try target?.apply(Change(Path(keys), to: value.withPriority(level.priority)))
       return
     }
