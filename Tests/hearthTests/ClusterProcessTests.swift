@@ -465,6 +465,13 @@ struct ClusterProcessTests {
     #expect(served.status == 0, "\(served.errors)")
     let cluster2 = try sandbox.hearth("cluster", "--store", url)
     #expect(cluster2.output.contains("timeline 1"))
+    // A server that was killed is listed for four seconds more.
+    cluster.signal(0, SIGKILL)
+    let other = "127.0.0.1:\(cluster.servers[1].port)"
+    try sandbox.refuse("databases", "drain", other, "--store", url, status: 6, says: "no other")
+    let moved = try sandbox.hearth("databases", "move", "one", host, "--store", url)
+    #expect([3, 6].contains(moved.status), "\(moved.errors)")
+    #expect(try cluster.leader(of: "two", among: [1]) == 1)
   }
 
   @Test("A leader unreachable to its clients hands the database over to another server")

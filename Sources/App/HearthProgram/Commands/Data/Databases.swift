@@ -201,6 +201,9 @@ extension Databases {
       guard let lease = view.leases.first(where: { $0.database == name }) else {
         throw CommandFailure(.notFound, "no server leads a database \"\(name)\" now")
       }
+      guard try !Databases.present([server], of: view, in: store).isEmpty else {
+        throw CommandFailure(.conflict, "the server at \"\(host)\" is silent, or was killed")
+      }
       try Databases.move(lease, to: server, in: store, within: options.timeout)
     }
   }
@@ -218,6 +221,23 @@ extension Databases {
       .notFound,
       "no server is at \"\(host)\" now; there are servers at: \(hosts)"
     )
+  }
+
+  /// Those of some servers that announce themselves again, as each does every second.
+  ///
+  /// The others may have been killed: nobody would lead what is handed over to them.
+  fileprivate static func present(
+    _ servers: [ClusterServer],
+    of view: ClusterView,
+    in store: any ClusterStore
+  ) throws -> [ClusterServer] {
+    var silent = servers
+    for _ in 0..<25 where !silent.isEmpty {
+      poll(nil, 0, 100)
+      let now = try store.view()
+      silent.removeAll { now.hasAnnounced($0, since: view) }
+    }
+    return servers.filter { !silent.contains($0) }
   }
 
   /// Asks the leader of a database to hand it over, and waits until it has.
@@ -270,7 +290,8 @@ extension Databases {
     func run() throws {
       let store = try storage.cluster(options)
       let view = try store.view()
-      try Databases.spread(view.leases, over: view.servers, in: store, options)
+      let servers = try Databases.present(view.servers, of: view, in: store)
+      try Databases.spread(view.leases, over: servers, in: store, options)
     }
   }
 
@@ -298,12 +319,20 @@ extension Databases {
       let store = try storage.cluster(options)
       let view = try store.view()
       let server = try Databases.server(at: host, in: view)
-      let others = view.servers.filter { $0.id != server.id }
+      let listed = view.servers.filter { $0.id != server.id }
+      let others = try Databases.present(listed, of: view, in: store)
       guard !others.isEmpty else {
         throw CommandFailure(.conflict, "there is no other server to hand over to")
       }
       let led = view.leases.filter { $0.holder == server.id }
       try Databases.spread(led, over: others, in: store, options)
     }
+  }
+}
+
+extension ClusterView {
+  /// Whether a server has announced itself again since an earlier view, and has not withdrawn.
+  func hasAnnounced(_ server: ClusterServer, since earlier: ClusterView) -> Bool {
+    (announcements[server.id] ?? 0) > (earlier.announcements[server.id] ?? 0)
   }
 }

@@ -185,9 +185,7 @@ struct Serve: AsyncParsableCommand {
     guard let other = view.servers.first(where: { $0.host == host }) else { return }
     for _ in 0..<25 {
       poll(nil, 0, 100)
-      guard try store.view().announcements[other.id] != view.announcements[other.id] else {
-        continue
-      }
+      guard try store.view().hasAnnounced(other, since: view) else { continue }
       throw CommandFailure(
         .conflict,
         "another server is running as \(host); --advertise takes a name of its own"
