@@ -97,7 +97,7 @@ struct ImportExportTests {
     for _ in 0..<8 { _ = other.nextBatch() }
     for round in 0..<3 {
       let json = other.history[other.history.count - 1 - 4 * round].json(.export)
-      guard round == 2 || json.members != nil else { continue }
+      guard round == 2 || json.members != nil && json[".value"] == nil else { continue }
       let before = try store.load()
       let mode: ImportMode =
         round == 2 ? .replacing : .merging(below: { Self.isMerged($0) })
@@ -118,6 +118,18 @@ struct ImportExportTests {
     try again.commit(revision + 1, Change("z", to: .integer(1)))
     #expect(try again.load().root[ChildKey("z")] == .integer(1))
     try again.close()
+  }
+
+  @Test("refuse to add a single value in the place of everything")
+  func singleValue() throws {
+    try store.commit(1, Change("a", to: .integer(1)))
+    for text in ["5", "{\".value\":5}", "{\".priority\":1,\".value\":5}"] {
+      var json = tokenizer(text)
+      let mode = ImportMode.merging { Self.isMerged($0) }
+      #expect(throws: ImportError.self) { try store.importTree(&json, mode: mode) }
+    }
+    #expect(try store.load().root[ChildKey("a")] == .integer(1))
+    try store.close()
   }
 
   @Test(
