@@ -21,6 +21,23 @@ struct ProfileTests {
     #expect(try file.read().map(\.name) == ["q"])
   }
 
+  @Test("Profiles that are added at the same time are all kept")
+  func sameTime() throws {
+    let place = try TemporaryDirectory()
+    let file = try ProfileFile(environment: ["XDG_CONFIG_HOME": place.path])
+    DispatchQueue.concurrentPerform(iterations: 40) { number in
+      while true {
+        do throws(CommandFailure) {
+          return try file.add(Profile(name: "p\(number)", database: "x"))
+        } catch {
+          // Another thread is writing the file.
+          guard error.status == .conflict else { return }
+        }
+      }
+    }
+    #expect(try Set(file.read().map(\.name)).count == 40)
+  }
+
   @Test("A file that cannot be read is not replaced")
   func unreadable() throws {
     let place = try TemporaryDirectory()

@@ -144,6 +144,7 @@ struct ProfileFile {
   ///
   /// - Throws: ``CommandFailure`` when its name is taken, or the file cannot be written.
   func add(_ profile: Profile) throws(CommandFailure) {
+    let file = try output()
     guard try !read().contains(where: { $0.name == profile.name }) else {
       throw CommandFailure(.conflict, "the profile \"\(profile.name)\" already exists")
     }
@@ -152,7 +153,7 @@ struct ProfileFile {
     lines += ["[\(profile.name)]", "database = \(TOMLString.quoted(profile.database))"]
     if let key = profile.apiKey { lines.append("api-key = \(TOMLString.quoted(key))") }
     if let file = profile.caFile { lines.append("ca-file = \(TOMLString.quoted(file))") }
-    try write(lines)
+    try write(lines, to: file)
   }
 
   /// Removes a profile and its lines.
@@ -160,13 +161,14 @@ struct ProfileFile {
   /// - Throws: ``CommandFailure`` when there is none, or the file cannot be written.
   func remove(_ name: String) throws(CommandFailure) {
     _ = try profile(name)
+    let file = try output()
     var kept: [String] = []
     var isRemoved = false
     for line in try lines() {
       if case .table(let table) = Self.parse(line) { isRemoved = table == name }
       if !isRemoved { kept.append(line) }
     }
-    try write(kept)
+    try write(kept, to: file)
   }
 
   // MARK: The text
@@ -222,9 +224,13 @@ struct ProfileFile {
     return lines
   }
 
-  private func write(_ lines: [String]) throws(CommandFailure) {
+  /// The file that replaces this one; no other process changes it from here on.
+  private func output() throws(CommandFailure) -> OutputFile {
     try? PrivateDirectory.create(FilePath.directory(of: path))
-    let file = try OutputFile(path)
+    return try OutputFile(path)
+  }
+
+  private func write(_ lines: [String], to file: OutputFile) throws(CommandFailure) {
     try file.write(lines.map { $0 + "\n" }.joined())
     try file.finish()
   }

@@ -82,11 +82,12 @@ struct ConfigurationFiles {
       guard Self.piped.withLockedValue({ $0[path] }) == nil else {
         throw CommandFailure(.usage, "\(path) is a pipe")
       }
+      try PrivateDirectory.create(FilePath.directory(of: path))
+      // No other process changes the file from here on.
+      let file = try OutputFile(path)
       guard let text = String(validating: try Self.bytes(of: path) ?? [], as: UTF8.self) else {
         throw CommandFailure(.usage, "\(path) is not UTF-8 text")
       }
-      try PrivateDirectory.create(FilePath.directory(of: path))
-      let file = try OutputFile(path)
       try file.write(ConfigurationText.setting(setting, to: value, in: text))
       try file.finish()
       return .success(())
