@@ -107,6 +107,9 @@ extension EndToEnd {
     @Test("An export to a file equals that to stdout and appears atomically")
     func export() throws {
       #expect(try sandbox.hearth("export").output == "null\n")
+      let kept = try sandbox.write("kept", to: "out.json")
+      try sandbox.refuse("export", kept, status: 3, says: "there is no database at")
+      #expect(try String(contentsOfFile: kept, encoding: .utf8) == "kept")
       try sandbox.hearth("set", "/", #"{"a":{".value":1,".priority":2},"b":"é\u202e"}"#)
       for options in [[], ["--json"]] as [[String]] {
         let file = sandbox.directory + "/out.json"

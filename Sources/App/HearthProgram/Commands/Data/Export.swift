@@ -54,8 +54,11 @@ struct Export: AsyncParsableCommand {
     _ database: any StoredDatabase,
     to sink: @escaping (String) throws -> Void
   ) throws {
-    // A directory that was named by mistake has no database; the standard one need not have it yet.
-    if options.dataDir == nil, try !database.exists { return try sink("null\n") }
+    // A directory that was named by mistake has no database; the standard one need not have it yet,
+    // but may be another than before, and then nothing would replace what a file has.
+    if options.dataDir == nil, file ?? "-" == "-", try !database.exists {
+      return try sink("null\n")
+    }
     try database.export(options.json ? .oneLine : .lines, to: sink)
   }
 }
