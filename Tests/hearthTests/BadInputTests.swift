@@ -225,6 +225,8 @@ extension EndToEnd {
       defer { listener.close() }
       let outcome = try sandbox.hearth("list", "--socket", path, "--timeout", "5")
       expect(outcome, status: 5, says: "not a database server")
+      // This would end the process that runs the tests.
+      try refuse("stop", "--socket", path, says: "\(path) is not the socket of a server")
       try refuse("export", path, status: 1, says: "\(path) cannot be written: it is a socket")
       try refuse("import", path, says: "\(path) cannot be read: it is a socket")
     }

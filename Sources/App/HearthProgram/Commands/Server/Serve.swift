@@ -278,6 +278,9 @@ struct Stop: ParsableCommand {
       Output.message("no server answers at \(paths.socket)")
       return
     }
+    guard options.socket == nil || Self.runsHearth(process) else {
+      throw CommandFailure(.usage, "\(paths.socket) is not the socket of a server")
+    }
     guard kill(process, SIGTERM) == 0 || errno == ESRCH else {
       throw CommandFailure(
         .notPermitted,
@@ -289,6 +292,16 @@ struct Stop: ParsableCommand {
       poll(nil, 0, 20)
     }
     throw CommandFailure(.offline, "process \(process) did not stop in time")
+  }
+
+  /// Whether a process runs this program, or is gone; whatever listens at a path that was named by
+  /// mistake must not be stopped.
+  private static func runsHearth(_ process: pid_t) -> Bool {
+    func program(_ process: String) -> String? {
+      try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
+    }
+    let name = try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)
+    return name == nil || name == "hearth\n" || program("\(process)") == program("self")
   }
 
   /// Whether a process is gone, or is a zombie that its parent has not reaped.
