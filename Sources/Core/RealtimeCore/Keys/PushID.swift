@@ -16,7 +16,7 @@ package struct PushIDGenerator: Sendable {
   /// How many milliseconds the time may go back without an effect on the order of the keys.
   package static let patience: Int64 = 60_000
   /// The latest time that a key can tell.
-  private static let latest: Int64 = 1 << 48 - 1
+  package static let latest: Int64 = 1 << 48 - 1
 
   /// The time in the last key.
   private var time: Int64 = -1

@@ -425,8 +425,10 @@ struct ObservedData: Sendable {
     return raised(events)
   }
 
+  /// Sets the server's clock; a time that no key can tell counts as the nearest that one can, so that
+  /// programs may reckon with it.
   mutating func setServerTime(_ serverTime: Int64, at time: RepoTime) -> DataChange {
-    serverTimeOffset = serverTime &- time.wall
+    serverTimeOffset = min(max(0, serverTime), PushIDGenerator.latest) &- time.wall
     let events = info.set(InfoPath.serverTimeOffset, to: .integer(serverTimeOffset))
     return raised(events)
   }
