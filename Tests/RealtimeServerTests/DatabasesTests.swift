@@ -61,6 +61,15 @@ struct DatabasesTests {
     #expect(try await http.request("GET", "/x.json?ns=late").status == 200)
   }
 
+  @Test("gives new rules to the default one only")
+  func rules() async throws {
+    let server = try await start(CountingStores(["other"]))
+    try await server.setRules(#"{"rules":{}}"#)
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("GET", "/x.json").status == 401)
+    #expect(try await http.request("GET", "/x.json?ns=other").status == 200)
+  }
+
   @Test("serves the others when one is damaged, and does not retry it at once")
   func damage() async throws {
     let stores = CountingStores(["fine", "broken"], damaged: ["broken"])

@@ -344,7 +344,7 @@ extension DatabaseRegistry {
           if let core { self?.lost(core, because: $0) }
         }
         if name == self.context.options.namespace,
-          let rules = try? self.context.options.rules.compiled()
+          let rules = try? self.context.rules.compiled()
         {
           core.setRules(rules)
         }

@@ -7,8 +7,9 @@ internal import RealtimeTransport
 /// The state that all databases of a server share; confined to the server's event loop.
 final class ServerContext {
   let eventLoop: any EventLoop
-  /// The settings; the rules are those that were given last.
-  var options: ServerOptions
+  let options: ServerOptions
+  /// The rules that were given last for the default database.
+  var rules: ServerOptions.Rules
   let logger: Logger
   /// The time in milliseconds since 1970.
   let clock: @Sendable () -> Int64
@@ -48,6 +49,7 @@ final class ServerContext {
   ) {
     self.eventLoop = eventLoop
     self.options = options
+    rules = options.rules
     self.logger = logger
     self.clock = clock
     scheduler = FairScheduler(eventLoop)

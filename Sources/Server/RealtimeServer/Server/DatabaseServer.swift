@@ -199,7 +199,7 @@ public final class DatabaseServer: Sendable {
   public func setRules(_ source: String) async throws {
     guard let rules = try Rules.source(source).compiled() else { return }
     try await change { core in
-      core.context.options.rules = .source(source)
+      core.context.rules = .source(source)
       core.databases.opened(core.options.namespace)?.setRules(rules)
     }
   }

@@ -232,7 +232,7 @@ extension ServerCore {
   var rulesState: DatabaseServer.RulesState {
     guard let hub = databases.opened(options.namespace)?.hub else {
       // Another server may lead it, or this one may be about to.
-      return if case .source = options.rules, leaders != nil { .document } else { .locked }
+      return if case .source = context.rules, leaders != nil { .document } else { .locked }
     }
     if hub.rulesInForce.isDocument { return .document }
     switch options.rules {
