@@ -581,7 +581,10 @@ struct RepoCoreOfflineTests {
 
   @Test(
     "Data kept synced below an observed location is not pruned by the next process",
-    arguments: ["keep observe", "observe keep", "keep observe stop", "observe keep stop"]
+    arguments: [
+      "keep observe", "observe keep", "keep observe stop", "observe keep stop",
+      "order observe stop",
+    ]
   )
   func keptBelowObserved(_ steps: String) throws {
     var driver = OfflineDriver()
@@ -590,6 +593,9 @@ struct RepoCoreOfflineTests {
     for step in steps.split(separator: " ") {
       switch step {
       case "keep": driver.engine.feed(.keepSynced(path: "list/c", query: .all, true))
+      case "order":
+        let ordered = Query(index: .value)
+        driver.engine.feed(.keepSynced(path: "list/c", query: ordered, true))
       case "observe":
         listener = driver.engine.observe("list")
         try driver.engine.push("list", #"{"a":1,"c":2}"#)

@@ -134,7 +134,8 @@ struct ObservedData: Sendable {
         if stored != nil { listens.startedFromStore(target) }
         let exact = stored?.isExact == true ? stored?.node : nil
         offline?.begin(target, loaded: exact, now: time.wall)
-        if keptSynced.contains(target.spec) { offline?.setKept(target.spec, to: true) }
+        let isKept = keptSynced.contains { $0.normalized == target.spec }
+        if isKept { offline?.setKept(target.spec, to: true) }
         commands.append(.listen(serial: serial, target, known: sync.serverNode(of: target)))
       case .stop(let target):
         guard listens.stop(target) else { continue }
