@@ -25,7 +25,10 @@ extension EndToEnd {
         kill -STOP $app
         kill -KILL $server && rm -f "$socket" && mkdir "$socket" || { kill -KILL $app; exit 1; }
         kill -CONT $app
-        printf 'post\\nUnsent\\nText\\n.\\nlist\\n' >&3; exec 3>&-
+        printf 'post\\nUnsent\\nText\\n.\\nlist\\n' >&3
+        until grep -q "1. Unsent" out || [ $((n += 1)) -gt 60 ]; do echo people >&3; sleep 1; done
+        exec 3>&-
+        grep -q "1. Unsent" out || { kill -KILL $app; exit 1; }
         wait $app && cat out
         """
       let outcome = try shell(command, in: sandbox)

@@ -50,10 +50,9 @@ struct PlainRun {
       while read(pipe[0], &bytes, bytes.count) > 0 {}
       let events = mailbox.takeAll()
       for event in events { show(plain.take(event)) }
-      // Without a server, there is an attempt to connect each second.
-      if descriptors[0].revents != 0 || !events.allSatisfy(\.isOfConnection) {
-        deadline = .now + Self.patience
-      }
+      // Without a server, there is an attempt to connect each second, and more commands may come.
+      let isFirst = descriptors[0].revents != 0 && lines.isEmpty
+      if isFirst || !events.allSatisfy(\.isOfConnection) { deadline = .now + Self.patience }
       let isLate = isBounded && deadline <= .now
       if isLate || plain.isReady { isWaiting = false }
       if descriptors[0].revents != 0 {
