@@ -55,7 +55,7 @@ struct DocumentationPage: CustomTestStringConvertible, Sendable {
   /// Commands are as on the page apart from addresses: remote machines are replaced by this one,
   /// ports by free ones, stores by those of PostgreSQL in the environment. A server runs in the
   /// background and replaces the previous one; a screen is a terminal in tmux, which is closed once
-  /// it shows something. Passwords are provided here.
+  /// it shows something. A swarm rages for some seconds. Passwords are provided here.
   static let shell = #"""
     set -euo pipefail
     cd "$HOME"
@@ -98,6 +98,7 @@ struct DocumentationPage: CustomTestStringConvertible, Sendable {
         word=${word//0.0.0.0/127.0.0.1}
         case "$before $word" in
           "--port "*) word=0 ;;
+          "--seconds "*) word=8 ;;
           # One of the test's own databases stays what it is.
           *" postgres://hearth@127.0.0.1"*) ;;
           *" postgres://"*) if [ "$1" = migrate ]; then word=$EMPTY_STORE; else word=$STORE; fi ;;
