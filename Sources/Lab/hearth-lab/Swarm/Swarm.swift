@@ -63,7 +63,9 @@ struct Swarm: AsyncParsableCommand {
     }
     // A run with a faulty server shows within seconds what it would show after minutes.
     if program != nil { options.patience = .seconds(6) }
-    options.check.residentBytes = Int64(256 + 2 * arguments.users) << 20
+    // A server that forgets to bound its memory is found before it has used much.
+    let megabytes = options.bug == .unboundedMemory ? 96 : 256
+    options.check.residentBytes = Int64(megabytes + 2 * arguments.users) << 20
     FileDescriptors.allowMany()
     var result = try await carryOut(settings, options: options, in: folder)
     if result.isClean, folder.remove() { result.directory = nil }

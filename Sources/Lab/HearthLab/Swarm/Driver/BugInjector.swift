@@ -129,7 +129,7 @@ struct BugInjector: Sendable {
 
   private func fillMemory() async throws {
     let block = JSONValue.string(String(repeating: "x", count: 4_000_000))
-    for number in 0..<60 { try await admin.put(block, at: "/ballast/\(number)") }
+    for number in 0..<20 { try await admin.put(block, at: "/ballast/\(number)") }
   }
 }
 #endif
