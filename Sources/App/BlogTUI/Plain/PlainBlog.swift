@@ -307,8 +307,9 @@ package struct PlainBlog: Sendable {
   /// - Returns: What to print and to do.
   package mutating func run(_ line: String, now: Int64) -> Answer {
     var answer = answer(to: line, now: now)
-    let writes = answer.effects.contains { if case .write = $0 { true } else { false } }
-    if writes, isOffline { answer.lines.append("It is kept, and sent later.") }
+    if isOffline, let line = answer.effects.lazy.compactMap(Self.lateness).first {
+      answer.lines.append(line)
+    }
     unanswered += answer.effects.count { effect in
       switch effect {
       case .write, .mark: true
@@ -316,6 +317,15 @@ package struct PlainBlog: Sendable {
       }
     }
     return answer
+  }
+
+  /// What becomes of a write without a connection; nil if the effect is none.
+  private static func lateness(of effect: Effect) -> String? {
+    switch effect {
+    case .write(.edit): "It is kept, and sent later; then it overwrites what was changed elsewhere."
+    case .write: "It is kept, and sent later."
+    case .mark, .request, .search, .terminal, .environment, .quit, .changeAccount: nil
+    }
   }
 
   private mutating func answer(to line: String, now: Int64) -> Answer {

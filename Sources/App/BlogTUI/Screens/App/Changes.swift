@@ -312,7 +312,7 @@ extension Model {
   /// Sends the changed fields of a post.
   mutating func sendEdit(of post: Post, _ form: Composer) -> [Effect] {
     let (title, body) = form.changes(to: post)
-    guard title != nil || body != nil else { return session.answer(.note("Nothing changed")) }
+    guard title != nil || body != nil else { return session.answer(.notDone("Nothing changed")) }
     guard isPresent(post.id) else {
       session.writing.unsent.keep(Draft(title: title ?? post.title, body: body ?? post.body))
       let text = "This post was deleted in the meantime. Your text is a draft; c opens it."
@@ -326,7 +326,7 @@ extension Model {
     )
     let edit = BlogAction.edit(post.id, title: title, body: body)
     session.writing.add(.written(edit, undo: undo, message: "The post is restored"))
-    session.message = .note("The post is changed; u undoes")
+    session.message = session.changed("The post")
     return session.perform(edit)
   }
 
@@ -369,12 +369,23 @@ extension Session {
     text: String,
     replacing present: String
   ) -> [Effect] {
-    guard text != comment.text else { return answer(.note("Nothing changed")) }
+    guard text != comment.text else { return answer(.notDone("Nothing changed")) }
     let undo = BlogAction.editComment(post, commentID: comment.id, text: present)
     let edit = BlogAction.editComment(post, commentID: comment.id, text: text)
     writing.add(.written(edit, undo: undo, message: "The comment is restored"))
-    message = .note("The comment is changed; u undoes")
+    message = changed("The comment")
     return perform(edit)
+  }
+
+  /// Says that something is changed: without an answer from the server, nobody knows of what the
+  /// change replaces there.
+  fileprivate func changed(_ what: String) -> Message {
+    let isHeard = connection.state == .online && connection.silence == nil
+    return .note(
+      isHeard
+        ? "\(what) is changed; u undoes"
+        : "Changed here; sent later, it overwrites changes made elsewhere; u undoes"
+    )
   }
 
   /// Toggles the user's star; toggling twice restores it even before the first write is
