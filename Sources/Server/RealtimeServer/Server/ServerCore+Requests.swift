@@ -120,7 +120,10 @@ extension ServerCore {
     to request: HTTPRequest,
     from sender: Result<RESTCredential, RESTError>
   ) -> EventLoopFuture<HTTPReply> {
-    if request.path == "*", request.method == "OPTIONS" {
+    let tool = ToolRequest(path: request.path)
+    if request.method == "OPTIONS",
+      request.path == "*" || tool != nil || RulesRequest.isMeant(by: request)
+    {
       return eventLoop.makeSucceededFuture(.answer(.allowedMethods))
     }
     if [Self.metricsPath, Self.metricsTextPath].contains(request.path) {
@@ -133,7 +136,7 @@ extension ServerCore {
     if let route = IdentityRoute(path: request.path) {
       return identityReply(to: request, route: route)
     }
-    if let tool = ToolRequest(path: request.path) { return toolReply(to: request, asking: tool) }
+    if let tool { return toolReply(to: request, asking: tool) }
     if let pages = options.pages(at: request.path) { return pageReply(to: request, from: pages) }
     let rest: RESTRequest
     let depthLimit = options.limits.jsonDepth
