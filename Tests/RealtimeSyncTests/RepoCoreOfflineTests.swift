@@ -380,6 +380,28 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"n":3} cached"#, #"{"a":4,"c":{"n":3}} cached"#])
   }
 
+  @Test("A stored selection shows what listens below its location have brought since")
+  func newerThanSelection() throws {
+    let shown = try showing(lastTwo, #"{"b":{"n":2},"c":{"m":{"x":1,"y":1},"n":3}}"#)
+    var driver = shown.driver
+    driver.engine.feed(.stopObserving(shown.listener))
+    _ = try driver.engine.observe("list/a", answered: "1")
+    _ = try driver.engine.observe("list/b", answered: #"{"n":2}"#)
+    _ = try driver.engine.observe("list/c/n", answered: "7")
+    _ = driver.engine.observe("list/c/m", lastTwo)
+    try driver.engine.push("list/c/m", #"{"x":1,"y":8}"#, tag: 2)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.restart(observing: "list", lastTwo)
+    let changed = #"{"m":{"x":1,"y":8},"n":7}"#
+    #expect(driver.values == [#"{"b":{"n":2},"c":\#(changed)} cached"#])
+    _ = driver.engine.observe("list/b")
+    driver.engine.connect()
+    try driver.engine.push("list/b", "null")
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.restart(observing: "list", lastTwo)
+    #expect(driver.values == [#"{"c":\#(changed)} cached"#])
+  }
+
   @Test("The answer to a write does not undo newer data that a listen has brought")
   func lateAnswer() throws {
     var driver = try restarted(#"{"a":1,"c":2}"#)

@@ -74,7 +74,8 @@ struct OfflineCache: Sendable {
   mutating func load(_ spec: QuerySpec, now: Int64) -> (node: Node, isExact: Bool)? {
     let own = spec.normalized
     if let node = readEntry(own, now: now) {
-      let selected = spec.query.evaluate(node)
+      let current = own.query.loadsAllData ? node : renewed(node, at: own.path)
+      let selected = spec.query.evaluate(current)
       return (selected, selected == node)
     }
     for depth in (0...spec.path.count).reversed() {
@@ -83,6 +84,28 @@ struct OfflineCache: Sendable {
       return (spec.query.evaluate(node[Path(spec.path.keys.dropFirst(depth))]), false)
     }
     return nil
+  }
+
+  /// The stored data of a selection, with what listens below its location have brought since.
+  private mutating func renewed(_ selection: Node, at path: Path) -> Node {
+    var result = selection
+    let below = entryPaths.below(path).compactMap { entries[$0] }.filter { entry in
+      guard entry.isComplete, let key = entry.path.relative(to: path)?.first else { return false }
+      return selection.hasChild(key)
+    }
+    for entry in below.sorted(by: { ($0.path.count, $0.id) < ($1.path.count, $1.id) }) {
+      guard let location = entry.path.relative(to: path) else { continue }
+      guard let node = read(entry.id) else {
+        forget(entry.id)
+        continue
+      }
+      if entry.query.loadsAllData {
+        result.update(at: location, to: node)
+      } else if let children = node.children?.map {
+        for (key, child) in children { result.update(at: location.appending(key), to: child) }
+      }
+    }
+    return result
   }
 
   /// The children of a location that are stored completely, even if not all children are.
@@ -290,7 +313,7 @@ struct OfflineCache: Sendable {
   /// Applies a change of one entry's data to the others.
   ///
   /// It leaves out selections at and above a change, because the store would have to read each of
-  /// them.
+  /// them; those above are renewed when they are loaded.
   private mutating func share(_ change: Change, of id: Int64) {
     guard let source = entries[id] else { return }
     // A child that a query does not select any more may still exist.
