@@ -127,6 +127,16 @@ struct RepoCoreSessionTests {
     #expect(pauses == [1_000, 1_300, 1_690, 2_000, 2_000, 2_000])
   }
 
+  @Test("However short the longest pause is, only the first attempt is immediate")
+  func shortestPause() {
+    for longest in Int64(0)...1 {
+      var driver = CoreDriver { $0.maximumReconnectDelay = longest }
+      _ = driver.observe("a")
+      driver.lose()
+      #expect(driver.core.phase == .waiting(until: 10))
+    }
+  }
+
   @Test("After a long-lived connection the first reconnect is immediate")
   func noPause() {
     var driver = CoreDriver.connected()

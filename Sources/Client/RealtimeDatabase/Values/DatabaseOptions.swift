@@ -2,7 +2,7 @@ package import RealtimeTransport
 
 /// How a database connects, how long it waits, and where it stores data.
 public struct DatabaseOptions: Sendable {
-  /// The longest pause between attempts to connect.
+  /// The longest pause between attempts to connect; less than 10 ms counts as 10 ms.
   public var maximumReconnectDelay: Duration = .seconds(30)
   /// How long a read waits for an answer before it falls back to local data, and fails if there is
   /// none; nil means forever.

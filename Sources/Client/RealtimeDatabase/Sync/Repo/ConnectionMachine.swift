@@ -554,6 +554,8 @@ private struct Backoff: Sendable {
   /// When a server dies and the others notice one after another, they redirect a client a few
   /// times; servers that redirect in a circle must not do so forever.
   private static let mostLeaps = 4
+  /// The shortest pause, in milliseconds, however short the longest one is.
+  private static let shortestPause: Int64 = 10
 
   mutating func reset() {
     delay = nil
@@ -583,6 +585,6 @@ private struct Backoff: Sendable {
     let next = min(max(shortest, current * configuration.reconnectFactor), longest)
     delay = next
     let jitter = configuration.reconnectJitter
-    return Int64((1 - jitter) * next + jitter * next * random)
+    return max(Self.shortestPause, Int64((1 - jitter) * next + jitter * next * random))
   }
 }
