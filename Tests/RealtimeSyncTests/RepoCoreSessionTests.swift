@@ -205,6 +205,16 @@ struct RepoCoreSessionTests {
     #expect(driver.core.isConnected)
   }
 
+  @Test("A query stays synced when its whole location is no longer kept synced")
+  func keptQuery() {
+    var driver = CoreDriver.connected()
+    driver.feed(.keepSynced(path: "k", query: first1, true))
+    driver.feed(.keepSynced(path: "k", query: .all, true))
+    driver.forget()
+    driver.feed(.keepSynced(path: "k", query: .all, false))
+    #expect(driver.listens == ["q /k \(first1.id) 1 \(Node.empty.hash)", "n /k"])
+  }
+
   @Test("Ending all listeners of a location keeps data that is kept synced")
   func stopAll() throws {
     var driver = CoreDriver.connected()

@@ -1,3 +1,5 @@
+import RealtimeCore
+
 /// Identifies one of the caller's listeners; never reused in the life of an engine.
 package struct ListenerID: Hashable, Sendable {
   /// The number that the caller chose.
@@ -22,8 +24,8 @@ package struct RequestToken: Hashable, Sendable {
 struct Registration: Sendable, Hashable {
   enum Owner: Sendable, Hashable {
     case listener(ListenerID)
-    /// The query is kept synced.
-    case keepSynced
+    /// This query is kept synced; others of the location may be, too.
+    case keepSynced(Query)
     /// A transaction that needs the data of its location.
     case transaction(RequestToken)
   }

@@ -70,15 +70,16 @@ struct ObservedData: Sendable {
     to isOn: Bool,
     at time: RepoTime
   ) -> RegistrationChange {
+    let owner = Registration.Owner.keepSynced(spec.query)
     if isOn {
       guard keptSynced.insert(spec).inserted else { return RegistrationChange() }
-      let change = register(Registration(owner: .keepSynced, kinds: []), spec: spec, at: time)
+      let change = register(Registration(owner: owner, kinds: []), spec: spec, at: time)
       offline?.setKept(spec, to: true)
       return change
     }
     guard keptSynced.remove(spec) != nil else { return RegistrationChange() }
     offline?.setKept(spec, to: false)
-    return unregister(.keepSynced, spec: spec, at: time)
+    return unregister(owner, spec: spec, at: time)
   }
 
   mutating func register(
