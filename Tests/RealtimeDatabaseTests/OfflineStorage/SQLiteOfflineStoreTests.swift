@@ -304,6 +304,62 @@ struct SQLiteOfflineStoreTests {
     store.close()
   }
 
+  // The byte at 63 is the version, which a later program may have written.
+  @Test(
+    "A file whose header is damaged keeps its writes or is renamed",
+    arguments: (0..<108).filter { $0 != 63 }
+  )
+  func header(offset: Int) throws {
+    let original = try open().store
+    original.perform([.saveWrite(StoredWrite(1))])
+    original.close()
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: file.path))
+    for byte in [0, 1, 0x7F, 0xFF] as [UInt8] where bytes[offset] != byte {
+      var damaged = bytes
+      damaged[offset] = byte
+      try damaged.write(to: URL(fileURLWithPath: file.path))
+      let renamed = told.problems.count
+      let (store, state) = try open()
+      #expect(state.writes == [StoredWrite(1)] || told.problems.count > renamed)
+      store.perform([.saveWrite(StoredWrite(2))])
+      store.close()
+      let (next, kept) = try open()
+      #expect(kept.writes == state.writes + [StoredWrite(2)], "\(byte) at \(offset)")
+      next.close()
+    }
+    #expect(told.problems.allSatisfy { $0.description.contains(file.path + ".damaged-") })
+  }
+
+  @Test("Writes in a file whose marks are damaged are kept")
+  func marks() throws {
+    let store = try open().store
+    store.perform([.saveWrite(StoredWrite(1))])
+    store.close()
+    for mark in ["application_id = 7", "user_version = 0", "user_version = 16777218"] {
+      let queue = try DatabaseQueue(path: file.path)
+      try queue.write { try $0.execute(sql: "PRAGMA \(mark)") }
+      try queue.close()
+      let (store, state) = try open()
+      #expect(state.writes == [StoredWrite(1)])
+      store.close()
+    }
+    #expect(told.problems.isEmpty)
+  }
+
+  @Test("A later version's file is not touched")
+  func laterVersion() throws {
+    try open().store.close()
+    let queue = try DatabaseQueue(path: file.path)
+    try queue.write { try $0.execute(sql: "PRAGMA user_version = 3") }
+    try queue.close()
+    let error = #expect(throws: OfflineStoreError.self) { try open() }
+    #expect(error?.kind == .unavailable)
+    let version = try DatabaseQueue(path: file.path).read {
+      try Int.fetchOne($0, sql: "PRAGMA user_version")
+    }
+    #expect(version == 3)
+  }
+
   @Test("Another program's database is not touched")
   func foreign() throws {
     try file.create()

@@ -110,7 +110,10 @@ extension OfflineStoreError {
     case is RowDecodingError: self.init(.damaged, description: "\(path): a value of another type")
     case let error as FileFailure: self.init(systemCode: error.code, error.action)
     case let error as GRDB.DatabaseError:
-      let isDamage = [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
+      // A header may forbid changes to a file that could be changed.
+      let isDamage =
+        [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode)
+        || error.extendedResultCode == .SQLITE_READONLY && access(path, W_OK) == 0
       let detail = error.message ?? "code \(error.extendedResultCode.rawValue)"
       self.init(isDamage ? .damaged : .unavailable, description: "\(path): \(detail)")
     default: self.init(.unavailable, description: "\(path): \(error)")

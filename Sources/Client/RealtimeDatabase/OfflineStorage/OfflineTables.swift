@@ -7,6 +7,8 @@ enum OfflineSchema {
   /// The mark in the file's header, "RtOf".
   private static let applicationID: Int32 = 0x5274_4F66
   private static let version: Int32 = 2
+  /// The highest version that a later program may write; a higher number is damage.
+  private static let latestVersion: Int32 = 255
 
   /// Opens a file, and creates the tables if it is empty.
   ///
@@ -18,7 +20,8 @@ enum OfflineSchema {
     configuration.busyMode = .timeout(5)
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     try queue.writeWithoutTransaction { database in
-      let isEmpty = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master") == 0
+      let names = try String.fetchAll(database, sql: "SELECT name FROM sqlite_master ORDER BY name")
+      let isEmpty = try names.isEmpty && Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0 < 2
       // This has an effect only before the first table is created.
       if isEmpty { try database.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
       try database.execute(sql: "PRAGMA journal_mode = WAL")
@@ -30,7 +33,7 @@ enum OfflineSchema {
           return .commit
         }
       } else {
-        try check(database, path: path)
+        try check(database, names: names, path: path)
       }
       // The disk may have lost part of the previous process's log without reporting it again.
       // Durable writes must not follow such a gap.
@@ -39,10 +42,19 @@ enum OfflineSchema {
     return queue
   }
 
-  private static func check(_ database: GRDB.Database, path: String) throws {
+  /// Makes sure that the file is a store's and undamaged, and upgrades one of an earlier version.
+  ///
+  /// The marks are in the file's header. If they are damaged, the tables show what the file is.
+  private static func check(
+    _ database: GRDB.Database,
+    names: [String],
+    path: String
+  ) throws {
     let id = try Int32.fetchOne(database, sql: "PRAGMA application_id")
-    let version = try Int32.fetchOne(database, sql: "PRAGMA user_version")
-    guard id == applicationID, let version, (1...Self.version).contains(version) else {
+    let version = try Int32.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    let isOwn = id == applicationID
+    let isNewer = isOwn && (Self.version + 1...latestVersion).contains(version)
+    guard isOwn || names == ["pieces", "pieces_by_query", "queries", "writes"], !isNewer else {
       throw OfflineStoreError(
         .unavailable,
         description: "\(path) belongs to another program, or another version of this one"
@@ -52,17 +64,22 @@ enum OfflineSchema {
     guard answer == "ok" else {
       throw GRDB.DatabaseError(resultCode: .SQLITE_CORRUPT, message: answer)
     }
-    if version == 1 { try addOwners(database) }
-  }
-
-  /// Upgrades a file of version 1, whose writes have no owners.
-  private static func addOwners(_ database: GRDB.Database) throws {
     try database.inTransaction {
-      try database.execute(
-        sql: "ALTER TABLE writes ADD COLUMN owner TEXT; PRAGMA user_version = \(version);"
-      )
+      // This changes nothing, and fails if the header forbids changes.
+      try database.execute(sql: "DELETE FROM writes WHERE FALSE")
+      if !isOwn || version != Self.version { try upgrade(database) }
       return .commit
     }
+  }
+
+  /// Upgrades a file of version 1, whose writes have no owners, and sets the marks.
+  private static func upgrade(_ database: GRDB.Database) throws {
+    if try !database.columns(in: "writes").contains(where: { $0.name == "owner" }) {
+      try database.execute(sql: "ALTER TABLE writes ADD COLUMN owner TEXT")
+    }
+    try database.execute(
+      sql: "PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version);"
+    )
   }
 
   private static func create(_ database: GRDB.Database) throws {

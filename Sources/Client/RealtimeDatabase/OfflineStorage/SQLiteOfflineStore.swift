@@ -93,6 +93,9 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
         observers: observers
       )
       return (store, state)
+    } catch let error as GRDB.DatabaseError where error.resultCode == .SQLITE_ERROR {
+      // The statements are always the same, so the tables or their format must have changed.
+      throw OfflineStoreError(.damaged, description: "\(file.path): \(error.message ?? "")")
     } catch {
       throw OfflineStoreError(error, at: file.path)
     }
