@@ -184,4 +184,23 @@ struct SurfaceTests {
     #expect(database.reference().database === database)
     database.goOffline()
   }
+
+  @Test("Exclusive bounds are sent as the original sends them")
+  func exclusiveBounds() throws {
+    let ref = try Database(url: "http://localhost:1?ns=n").reference(withPath: "list")
+    let queries = [
+      ref.queryOrderedByValue().queryStarting(afterValue: 5),
+      ref.queryEnding(beforeValue: 5).queryOrderedByValue(),
+      ref.queryOrderedByValue().queryEnding(beforeValue: 5, childKey: "k"),
+      ref.queryStarting(afterValue: "k").queryOrderedByKey(),
+    ]
+    #expect(
+      queries.map(\.description) == [
+        #"(/list {"sp":5,"sn":"[MAX_NAME]","sin":false,"i":".value"})"#,
+        #"(/list {"ep":5,"en":"[MIN_NAME]","ein":false,"i":".value"})"#,
+        #"(/list {"ep":5,"en":"k","ein":false,"i":".value"})"#,
+        #"(/list {"sp":"k","sin":false,"i":".key"})"#,
+      ]
+    )
+  }
 }

@@ -169,6 +169,8 @@ extension DatabaseQuery {
   ) -> DatabaseQuery {
     var narrowed = query
     change(&narrowed)
+    narrowed.start = narrowed.start?.excluding(upTo: .maximum, in: narrowed.index)
+    narrowed.end = narrowed.end?.excluding(upTo: .minimum, in: narrowed.index)
     Self.check(narrowed)
     return DatabaseQuery(
       database: database,
@@ -190,6 +192,17 @@ extension DatabaseQuery {
       case (_, _): continue
       }
     }
+  }
+}
+
+extension QueryBound {
+  /// The bound; if it is exclusive without a key, with the key that excludes all of its value.
+  ///
+  /// A server takes a missing key for the one that excludes no child with the value.
+  fileprivate func excluding(upTo key: KeyPart, in index: Index) -> QueryBound {
+    if case .key? = self.key { return self }
+    return isInclusive
+      ? self : QueryBound(value, key: index == .key ? nil : key, isInclusive: false)
   }
 }
 
