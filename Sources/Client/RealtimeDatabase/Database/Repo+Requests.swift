@@ -102,9 +102,8 @@ extension Repo {
     cancel: Callback<((any Error) -> Void)?>
   ) -> DatabaseHandle {
     let number = nextNumber()
-    shared.withLockedValue {
-      $0.observers[number] = QuerySpec(path: query.path, query: query.query)
-    }
+    let spec = QuerySpec(path: query.path, query: query.query)
+    shared.withLockedValue { $0.observers.add(number, of: spec) }
     submit { repo in
       // It may have been removed in the meantime.
       guard repo.isActive(number) else { return }
@@ -131,17 +130,17 @@ extension Repo {
 
   nonisolated func removeAllObservers(of query: DatabaseQuery) {
     let removed = shared.withLockedValue { shared in
-      let matching = shared.observers.filter { $0.value.isWithin(query) }
-      for number in matching.keys { shared.observers[number] = nil }
+      let matching = shared.observers.all(at: query.path).filter { $0.spec.isWithin(query) }
+      for (number, _) in matching { shared.observers.remove(number) }
       // Observers of all data go last; removed earlier, they would leave the remaining queries in
       // need of listens of their own for a moment.
       return matching.sorted {
-        let isEarlier = !$0.value.query.loadsAllData && $1.value.query.loadsAllData
-        let isLater = $0.value.query.loadsAllData && !$1.value.query.loadsAllData
-        return isEarlier || (!isLater && $0.key < $1.key)
+        let isEarlier = !$0.spec.query.loadsAllData && $1.spec.query.loadsAllData
+        let isLater = $0.spec.query.loadsAllData && !$1.spec.query.loadsAllData
+        return isEarlier || (!isLater && $0.number < $1.number)
       }
     }
-    let numbers = removed.map(\.key)
+    let numbers = removed.map(\.number)
     submit { repo in
       for number in numbers { repo.stop(ListenerID(number)) }
     }
@@ -159,7 +158,36 @@ extension Repo {
 
   /// Stops calls to an observer; returns false if they had been stopped already.
   nonisolated func deactivate(_ number: Int64) -> Bool {
-    shared.withLockedValue { $0.observers.removeValue(forKey: number) != nil }
+    shared.withLockedValue { $0.observers.remove(number) }
+  }
+}
+
+/// Observers by number and by location.
+struct ObserverTable {
+  private var specs: [Int64: QuerySpec] = [:]
+  private var numbers: [Path: Set<Int64>] = [:]
+
+  subscript(number: Int64) -> QuerySpec? { specs[number] }
+
+  mutating func add(_ number: Int64, of spec: QuerySpec) {
+    specs[number] = spec
+    numbers[spec.path, default: []].insert(number)
+  }
+
+  /// Removes an observer; returns whether there was one.
+  @discardableResult
+  mutating func remove(_ number: Int64) -> Bool {
+    guard let spec = specs.removeValue(forKey: number) else { return false }
+    numbers[spec.path]?.remove(number)
+    if numbers[spec.path]?.isEmpty == true { numbers[spec.path] = nil }
+    return true
+  }
+
+  /// The observers of a location, in no order.
+  ///
+  /// - Complexity: O(result)
+  func all(at path: Path) -> [(number: Int64, spec: QuerySpec)] {
+    (numbers[path] ?? []).compactMap { number in specs[number].map { (number, $0) } }
   }
 }
 

@@ -73,7 +73,7 @@ package final actor Repo {
     var uncounted: Set<ChildKey> = []
     var callbackQueue = DispatchQueue.main
     /// The observers for which events are raised; removing one here takes effect at once.
-    var observers: [Int64: QuerySpec] = [:]
+    var observers = ObserverTable()
     var lastNumber: Int64 = 0
     var serverTimeOffset: Int64 = 0
     var pushIDs = PushIDGenerator()
