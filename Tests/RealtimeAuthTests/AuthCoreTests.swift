@@ -133,6 +133,18 @@ struct AuthCoreTests {
     driver.feed(.refreshed(2, .failure(offline)), gives: ["token 3 networkError"])
   }
 
+  @Test("Claims can be cast to every type that suits them")
+  func claimTypes() throws {
+    let claims = #"{"level":3,"admin":true,"roles":[1],"rates":{"n":0.5}}"#
+    let token = "e30.\(Data(claims.utf8).base64EncodedString()).s"
+    let result = try AuthTokenResult(token).claims
+    #expect(result["level"] as? Int == 3)
+    #expect(result["level"] as? Double == 3)
+    #expect(result["admin"] as? Bool == true)
+    #expect(result["roles"] as? [Int] == [1])
+    #expect(result["rates"] as? [String: Double] == ["n": 0.5])
+  }
+
   @Test("Failed refreshes are retried with a backoff of up to half a minute")
   func pauses() {
     var driver = Driver(ann(seconds: 2))

@@ -1,6 +1,7 @@
 public import Foundation
 internal import NIOConcurrencyHelpers
 internal import RealtimeCore
+internal import RealtimeDatabase
 
 /// A signed-in user.
 ///
@@ -311,22 +312,7 @@ public struct AuthTokenResult: Sendable {
   /// How the user signed in, such as "password".
   public var signInProvider: String { json.provider ?? "" }
 
-  /// All claims of the token, including custom claims that an administrator has set.
-  public var claims: [String: Any] {
-    let members = json.json.members ?? []
-    return Dictionary(members.map { ($0.name, Self.value($0.value)) }) { $1 }
-  }
-
-  private static func value(_ json: JSONValue) -> Any {
-    switch json {
-    case .null: NSNull()
-    case .bool(let value): value
-    case .integer(let value): value
-    case .double(let value): value
-    case .string(let value): value
-    case .array(let elements): elements.map(value)
-    case .object(let members):
-      Dictionary(members.map { ($0.name, value($0.value)) }) { $1 }
-    }
-  }
+  /// All claims of the token, including custom claims that an administrator has set, in the types of
+  /// `DataSnapshot.value`.
+  public var claims: [String: Any] { NodeConversion.value(json.json) as? [String: Any] ?? [:] }
 }
