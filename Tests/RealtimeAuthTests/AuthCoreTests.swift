@@ -145,6 +145,16 @@ struct AuthCoreTests {
     #expect(result["rates"] as? [String: Double] == ["n": 0.5])
   }
 
+  @Test("Another observer of tokens does not cut the pause after a failed refresh short")
+  func anotherObserver() {
+    var driver = Driver(ann(seconds: 2))
+    driver.feed(.staysFresh(true))
+    driver.now += 1_000
+    driver.feed(.timerFired)
+    driver.feed(.refreshed(1, .failure(offline)), gives: ["schedule 187"])
+    driver.feed(.staysFresh(true), gives: [])
+  }
+
   @Test("Failed refreshes are retried with a backoff of up to half a minute")
   func pauses() {
     var driver = Driver(ann(seconds: 2))

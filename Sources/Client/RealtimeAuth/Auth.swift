@@ -148,14 +148,14 @@ public final class Auth: Sendable {
 
   /// Feeds the session an input and enqueues its outputs; returns whether there are any.
   @discardableResult
-  func handle(_ input: AuthInput) -> Bool {
-    state.withLockedValue { state in
-      let outputs = state.core.handle(input, now: Self.now(), random: Double.random(in: 0...1))
-      guard !outputs.isEmpty else { return false }
-      // Enqueued under the lock, so that the outputs of two threads keep the order of their inputs.
-      queue.async { for output in outputs { self.perform(output) } }
-      return true
-    }
+  func handle(_ input: AuthInput) -> Bool { state.withLockedValue { handle(input, in: &$0) } }
+
+  private func handle(_ input: AuthInput, in state: inout State) -> Bool {
+    let outputs = state.core.handle(input, now: Self.now(), random: Double.random(in: 0...1))
+    guard !outputs.isEmpty else { return false }
+    // Enqueued under the lock, so that the outputs of two threads keep the order of their inputs.
+    queue.async { for output in outputs { self.perform(output) } }
+    return true
   }
 
   /// Returns once all work requested so far has been done.
@@ -312,20 +312,25 @@ extension Auth: DatabaseTokenProvider {
     let number = state.withLockedValue { state in
       state.lastNumber += 1
       state.observers[state.lastNumber] = block
+      keepFresh(&state)
       return state.lastNumber
     }
-    handle(.staysFresh(true))
     return DatabaseTokenObservation { [weak self] in self?.stopTellingTokens(to: number) }
   }
 
   /// Removes an observer or a token listener; after the last one, tokens need not stay fresh.
   private func stopTellingTokens(to number: Int) {
-    let isLast = state.withLockedValue { state in
+    state.withLockedValue { state in
       state.observers[number] = nil
       state.tokenListeners[number] = nil
-      return state.observers.isEmpty && state.tokenListeners.isEmpty
+      keepFresh(&state)
     }
-    if isLast { handle(.staysFresh(false)) }
+  }
+
+  /// Keeps tokens fresh as long as there are observers or token listeners.
+  private func keepFresh(_ state: inout State) {
+    let isOn = !state.observers.isEmpty || !state.tokenListeners.isEmpty
+    _ = handle(.staysFresh(isOn), in: &state)
   }
 }
 
@@ -359,7 +364,6 @@ extension Auth {
     _ listener: @escaping (Auth, User?) -> Void
   ) -> IDTokenDidChangeListenerHandle {
     let number = add(listener, isForTokens: true)
-    handle(.staysFresh(true))
     return IDTokenDidChangeListenerHandle(number: number)
   }
 
@@ -412,6 +416,7 @@ extension Auth {
       state.lastNumber += 1
       if isForTokens {
         state.tokenListeners[state.lastNumber] = block
+        keepFresh(&state)
       } else {
         state.userListeners[state.lastNumber] = block
       }

@@ -50,6 +50,8 @@ struct AuthCore: Sendable {
       refreshed(number, with: result, now: now, random: random)
     case .timerFired: timerFired(now: now)
     case .staysFresh(let isOn):
+      // A refresh is scheduled already, perhaps after a failure.
+      if isOn == staysFresh { break }
       staysFresh = isOn
       schedule(now: now)
     }
