@@ -100,9 +100,11 @@ final class LeadershipDriver: DatabaseLeaders {
   /// - Returns: A future that completes once no database is led any more; it never fails.
   func stop() -> EventLoopFuture<Void> {
     guard isRunning else { return shutDown() }
-    let stopped = eventLoop.makePromise(of: Void.self)
-    self.stopped = stopped
-    handle(.stop)
+    let stopped = self.stopped ?? eventLoop.makePromise(of: Void.self)
+    if self.stopped == nil {
+      self.stopped = stopped
+      handle(.stop)
+    }
     return stopped.futureResult.flatMap { [bound = NIOLoopBound(self, eventLoop: eventLoop)] in
       bound.value.shutDown()
     }
