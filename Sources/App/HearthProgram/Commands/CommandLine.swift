@@ -19,6 +19,8 @@ package enum CommandRun {
         throw CommandFailure(.usage, problem)
       }
       let moved = try LeadingOptions.moved(words, of: root)
+      // What a reload asks for has not been read yet; it must not end a server that starts.
+      if moved.first == "serve" { signal(SIGHUP, SIG_IGN) }
       var command = try parse(DashedWord.protect(moved, of: root), of: root)
       try OptionUse.check(moved, of: root)
       asker = (command as? any BlogCommand)?.options
