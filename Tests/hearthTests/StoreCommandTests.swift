@@ -85,6 +85,19 @@ struct StoreCommandTests {
     _ = try sandbox.hearth("stop", "--data-dir", back)
   }
 
+  @Test("A database that a store does not have is not found")
+  func missing() throws {
+    let sandbox = try Sandbox()
+    let store = try PostgresServer.shared.get().makeDatabase()
+    try sandbox.succeed("databases", "create", "other", "--store", store)
+    for command in ["backup", "export"] {
+      let file = sandbox.directory + "/copy"
+      let outcome = try sandbox.hearth(command, file, "--store", store)
+      #expect(outcome.status == 3 && outcome.errors.contains("no such database"), "\(outcome)")
+      #expect(!FileManager.default.fileExists(atPath: file))
+    }
+  }
+
   @Test("fsck finds a wrong star count but leaves the repair to a server")
   func promises() throws {
     let sandbox = try Sandbox()

@@ -21,7 +21,7 @@ package struct PostgresDatabase: StoredDatabase {
 
   private func readAny<Result>(_ body: (SnapshotReader) throws -> Result) throws -> Result {
     guard let number = try stores.number(of: name) else {
-      throw StoreError(.failed, description: "\(origin): there is no such database")
+      throw StoreError(.missing, description: "\(origin): there is no such database")
     }
     let connection = try PostgresConnection(to: stores.address)
     defer { connection.close() }
