@@ -47,7 +47,7 @@ struct RecordingTests {
     #expect(recording.steps.flatMap(\.events) == sent)
   }
 
-  @Test("A replay ends with the program's final screen", arguments: 1...8)
+  @Test("A replay ends with the program's final screen", arguments: Thoroughness.third(of: 1...8))
   func sameScreen(seed: Int) throws {
     let (file, model) = Self.run(seed: UInt64(seed), count: 600)
     var replay = Replay(try Recording(Array(file.utf8)))

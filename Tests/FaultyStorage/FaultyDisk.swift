@@ -439,9 +439,9 @@ private func perform(
 }
 
 /// The seeds of a suite that lets the power go: those given, or as many as `POWER_LOSS_SEEDS` says.
-package func powerLossSeeds(_ committed: ClosedRange<UInt64>) -> ClosedRange<UInt64> {
+package func powerLossSeeds(_ committed: [UInt64]) -> [UInt64] {
   let count = ProcessInfo.processInfo.environment["POWER_LOSS_SEEDS"].flatMap(UInt64.init)
-  return count.map { 1...max(1, $0) } ?? committed
+  return count.map { Array(1...max(1, $0)) } ?? committed
 }
 
 /// A temporary fault of a disk: the n-th operation of a kind fails, and some after it.

@@ -22,7 +22,7 @@ struct FaultyDiskTests {
   }
 
   /// The operations of the traffic below, each of which fails in one round.
-  private static let rounds = 40
+  private static let rounds = Thoroughness.third(of: 1...40)
 
   private let directory: TemporaryDirectory
   private let disk: FaultyDisk
@@ -91,7 +91,7 @@ struct FaultyDiskTests {
     var failures = 0
     var ends = 0
     var refused = 0
-    for round in 1...Self.rounds {
+    for round in Self.rounds {
       let directory = try TemporaryDirectory()
       let disk = FaultyDisk(directory: directory.store)
       var model = StoreModel(seed: UInt64(round))
@@ -135,9 +135,9 @@ struct FaultyDiskTests {
       disk.repair()
       try reopen(directory, &model, unknown: unknown)
     }
-    #expect(failures >= Self.rounds / 2, "the traffic is to reach the failures")
+    #expect(failures >= Self.rounds.count / 2, "the traffic is to reach the failures")
     if plan.fault == .broken {
-      #expect(ends >= Self.rounds / 2)
+      #expect(ends >= Self.rounds.count / 2)
     } else {
       #expect(refused > ends, "a write that finds no room is refused, and the store goes on")
     }
@@ -240,7 +240,7 @@ struct FaultyDiskTests {
 
   @Test(
     "keeps every acknowledged commit across a power loss, even after a failed sync",
-    arguments: powerLossSeeds(1...12)
+    arguments: powerLossSeeds(Thoroughness.third(of: 1...12))
   )
   func powerLoss(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
@@ -359,7 +359,7 @@ struct FaultyDiskTests {
 
   @Test(
     "keeps acknowledged commits across a power loss after a restart with a batch in doubt",
-    arguments: powerLossSeeds(1...2)
+    arguments: powerLossSeeds(Thoroughness.third(of: 1...2))
   )
   func powerLossAfterRestart(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)

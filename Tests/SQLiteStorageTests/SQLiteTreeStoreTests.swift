@@ -32,7 +32,10 @@ struct SQLiteTreeStoreTests {
     }
   }
 
-  @Test("keeps every commit across folds and reopening", arguments: 1...8 as ClosedRange<UInt64>)
+  @Test(
+    "keeps every commit across folds and reopening",
+    arguments: Thoroughness.third(of: 1...8 as ClosedRange<UInt64>)
+  )
   func model(seed: UInt64) throws {
     var options = StoreOptions()
     options.foldChangesPerTurn = Int(seed % 3) * 4 + 1

@@ -70,7 +70,7 @@ struct StoreCrashTests {
 
   @Test(
     "has whole batches up to some point when the end of the write-ahead log is cut off",
-    arguments: 1...3 as ClosedRange<UInt64>
+    arguments: Thoroughness.third(of: 1...3 as ClosedRange<UInt64>)
   )
   func tornTail(seed: UInt64) throws {
     var model = StoreModel(seed: seed)

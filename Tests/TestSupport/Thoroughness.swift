@@ -26,5 +26,13 @@ package enum Thoroughness {
     return (0..<UInt64(rounds(full))).map { first &+ $0 }
   }
 
+  /// Every third case, starting with another one each day; all of them in a full run.
+  package static func third<Case>(of cases: some Collection<Case>) -> [Case] {
+    let all = Array(cases)
+    guard !isFull, !all.isEmpty else { return all }
+    let first = Int(seed % UInt64(min(3, all.count)))
+    return stride(from: first, to: all.count, by: 3).map { all[$0] }
+  }
+
   private static var environment: [String: String] { ProcessInfo.processInfo.environment }
 }

@@ -105,7 +105,10 @@ struct BinaryCodingTests {
     return writer.bytes
   }
 
-  @Test("of a row yields the same node, packed or not", arguments: 1...3 as ClosedRange<UInt64>)
+  @Test(
+    "of a row yields the same node, packed or not",
+    arguments: Thoroughness.third(of: 1...3 as ClosedRange<UInt64>)
+  )
   func rows(seed: UInt64) throws {
     var model = StoreModel(seed: seed)
     var sizes = (packed: 0, others: 0)

@@ -76,7 +76,7 @@ struct FaultyDiskTests {
 
   @Test(
     "Flushed writes survive a power loss, even after a disk failure",
-    arguments: powerLossSeeds(1...16)
+    arguments: powerLossSeeds(Thoroughness.third(of: 1...16))
   )
   func powerLoss(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
