@@ -1,5 +1,6 @@
 import CLibcrypto
 import Glibc
+import TestSupport
 import Testing
 
 @testable import RealtimeServer
@@ -40,6 +41,8 @@ struct CryptographyTests {
     let cost = try #require(PasswordCost(roundsLog2: 10, blockSize: 8, parallelism: 16))
     let key = Cryptography.scrypt(Array("password".utf8), salt: Array("NaCl".utf8), cost: cost)
     #expect(key == bytes("fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162"))
+    // It takes a gigabyte, for seconds.
+    guard Thoroughness.isFull else { return }
     let largest = try #require(PasswordCost(roundsLog2: 18, blockSize: 32, parallelism: 1))
     #expect(Cryptography.scrypt([], salt: [], cost: largest) != nil)
   }
