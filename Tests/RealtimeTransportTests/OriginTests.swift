@@ -28,7 +28,7 @@ struct OriginTests {
         return ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
       })
     ).get()
-    let text = try await RawPeer.exchange(listener.address, request)
+    let text = try await RawPeer.exchange(listener.address, request, until: "done")
     try await listener.close().get()
     return text
   }

@@ -11,14 +11,17 @@ package enum RawPeer {
     /// Everything that has arrived.
     package let end: EventLoopPromise<String>
     private let text: NIOLoopBoundBox<String>
+    private let last: String?
 
-    package init(loop: any EventLoop) {
+    package init(loop: any EventLoop, until last: String? = nil) {
+      self.last = last
       text = NIOLoopBoundBox("", eventLoop: loop)
       end = loop.makePromise()
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       text.value += String(decoding: Self.unwrapInboundIn(data).readableBytesView, as: UTF8.self)
+      if let last, text.value.hasSuffix(last) { context.close(promise: nil) }
     }
 
     package func channelInactive(context: ChannelHandlerContext) {
@@ -36,14 +39,16 @@ package enum RawPeer {
   ///   - address: Where to send it.
   ///   - request: The text.
   ///   - isAll: Whether this side of the connection ends with it.
+  ///   - last: What the other end says last, if it then waits until this end closes.
   /// - Returns: Everything that arrived.
   /// - Throws: An error when nothing listens at the address, or when the end does not come in time.
   package static func exchange(
     _ address: ListenAddress,
     _ request: String,
-    isAll: Bool = false
+    isAll: Bool = false,
+    until last: String? = nil
   ) async throws -> String {
-    let (channel, end) = try await connect(address, isReading: true)
+    let (channel, end) = try await connect(address, isReading: true, until: last)
     // The other end may close before it has read everything; its response up to then counts.
     try? await channel.writeAndFlush(ByteBuffer(string: request))
     if isAll { try? await channel.close(mode: .output) }
@@ -94,7 +99,8 @@ package enum RawPeer {
 
   private static func connect(
     _ address: ListenAddress,
-    isReading: Bool
+    isReading: Bool,
+    until last: String? = nil
   ) async throws -> (any Channel, EventLoopPromise<String>) {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let promise = loop.makePromise(of: EventLoopPromise<String>.self)
@@ -102,7 +108,7 @@ package enum RawPeer {
       .channelOption(.autoRead, value: isReading)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
-          let collector = Collector(loop: channel.eventLoop)
+          let collector = Collector(loop: channel.eventLoop, until: last)
           promise.succeed(collector.end)
           try channel.pipeline.syncOperations.addHandler(collector)
         }
