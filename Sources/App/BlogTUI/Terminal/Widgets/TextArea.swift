@@ -64,8 +64,8 @@ package struct TextArea: Hashable, Sendable {
   mutating func replaceText(with text: String) {
     let before = Snapshot(lines: lines, cursor: cursor, count: count, utf16Count: utf16Count)
     var steps = history
-    steps.record(before, as: .whole)
     setText(text)
+    if lines != before.lines { steps.record(before, as: .whole) }
     history = steps
   }
 

@@ -42,9 +42,10 @@ package struct TextField: Hashable, Sendable {
 
   /// Replaces the text by one from elsewhere, as a step that can be undone.
   mutating func replaceText(with text: String) {
+    let before = Snapshot(characters: characters, cursor: cursor)
     var steps = history
-    steps.record(Snapshot(characters: characters, cursor: cursor), as: .whole)
     setText(text)
+    if characters != before.characters { steps.record(before, as: .whole) }
     history = steps
   }
 
