@@ -15,7 +15,7 @@ struct RESTRequest: Sendable {
   let path: Path
   let options: RESTOptions
   let query: Query?
-  /// The hashes of which the data must have one.
+  /// The hashes of which the data must have one; a star stands for any data.
   let requiredHashes: [String]
   /// The hashes that the data must not have; a star stands for any data.
   let knownTags: [String]
@@ -63,8 +63,7 @@ struct RESTRequest: Sendable {
       let reason = "if-none-match is for reads; \"if-match: null_etag\" writes where nothing is"
       throw RESTError(400, reason: reason)
     }
-    // A star matches any version, so there is nothing to compare.
-    requiredHashes = required.contains("*") ? [] : required.map { EntityTag.hash(ofText: $0) }
+    requiredHashes = required.map { EntityTag.hash(ofText: $0) }
     knownTags = method.isRead ? known : []
     let flag = request.header("X-Firebase-ETag")?.lowercased() == "true"
     wantsTag = flag || !knownTags.isEmpty

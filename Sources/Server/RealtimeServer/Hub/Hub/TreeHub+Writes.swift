@@ -131,10 +131,12 @@ extension TreeHub {
 
   /// Why the condition of a write does not hold; nil when it holds or there is none.
   ///
-  /// A client of the protocol sends the protocol's hash, an internal peer the exact one.
+  /// A client of the protocol sends the protocol's hash, an internal peer the exact one, or a star
+  /// for any data.
   private func staleness(of write: WriteRequest, of origin: RequestOrigin) -> RequestError? {
     guard let hash = write.hash else { return nil }
     let node = durability.root[write.path]
+    if origin.isInternal, hash == "*", !node.isEmpty { return nil }
     guard (origin.isInternal ? node.exactHash : self.hash(of: node)) != hash else { return nil }
     return RequestError(.dataStale, reason: "the data at \(write.path) has changed")
   }
