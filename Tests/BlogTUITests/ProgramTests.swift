@@ -184,6 +184,28 @@ struct ProgramTests {
     #expect(program.unanswered == 1)
   }
 
+  @Test("A refused write counts as the failure of the command that made it, not of a later one")
+  func failureOfCommand() {
+    let repository = RecordingRepository()
+    let program = program(ScriptedTerminal([]), repository)
+    program.begin()
+    _ = program.turn([.woken])
+    _ = program.turn(keys("s"))
+    program.add(.command("set motion"))
+    _ = program.turn([.woken])
+    repository.emit(.failed(.star("p12", false), reason: "no"))
+    _ = program.turn([.woken])
+    #expect(program.model.messages.entries.last?.message.kind == .failure)
+    #expect(repository.calls.contains(.write(.star("p12", false))))
+    #expect(program.commandFailure == nil)
+    program.add(.command("star"))
+    _ = program.turn([.woken])
+    repository.emit(.failed(.star("p12", false), reason: "no"))
+    _ = program.turn([.woken])
+    #expect(program.commandFailure != nil)
+    #expect(program.unanswered == 0)
+  }
+
   @Test("A hung-up terminal ends the program")
   func goneTerminal() {
     #expect(run([]).ending == .hangUp)

@@ -8,10 +8,15 @@ package import BlogModel
 @MainActor
 package final class Program<Terminal: TerminalDevice> {
   package private(set) var model: Model
-  /// The number of writes that the blog has not acknowledged or refused yet.
-  package private(set) var unanswered = 0
-  /// What has failed or was not done since the last ``Event/command(_:)``; nil if nothing.
+  /// What has failed or was not done since the last ``Event/command(_:)``, apart from earlier writes;
+  /// nil if nothing.
   package private(set) var commandFailure: String?
+  /// The number of writes that the blog has not acknowledged or refused yet.
+  package var unanswered: Int { outstanding.count }
+
+  private var outstanding: [BlogAction] = []
+  /// Those of them that are older than the last command.
+  private var earlier: [BlogAction] = []
 
   private let terminal: Terminal
   private let repository: any BlogRepository
@@ -142,9 +147,11 @@ package final class Program<Terminal: TerminalDevice> {
   private func send(_ event: Event) {
     mayBeUnkept = true
     record(.event(event))
-    if case .blog(.succeeded) = event { unanswered = max(0, unanswered - 1) }
-    if case .blog(.failed) = event { unanswered = max(0, unanswered - 1) }
-    if case .command = event { commandFailure = nil }
+    if case .command = event {
+      commandFailure = nil
+      earlier = outstanding
+    }
+    let isOfEarlier = endsEarlierWrite(event)
     let failures = model.session.messages.failureCount
     for effect in update(&model, with: event) {
       if effect.canWait {
@@ -155,9 +162,22 @@ package final class Program<Terminal: TerminalDevice> {
         perform(effect)
       }
     }
-    guard model.session.messages.failureCount > failures else { return }
+    guard !isOfEarlier, model.session.messages.failureCount > failures else { return }
     let failure = model.session.messages.entries.last { $0.message.kind != .note }
     commandFailure = failure?.message.text.string ?? commandFailure
+  }
+
+  /// Removes a write that an event answers; returns whether it is older than the last command.
+  private func endsEarlierWrite(_ event: Event) -> Bool {
+    let answered: BlogAction
+    switch event {
+    case .blog(.succeeded(let action)), .blog(.failed(let action, _)): answered = action
+    default: return false
+    }
+    if let index = outstanding.firstIndex(of: answered) { outstanding.remove(at: index) }
+    guard let index = earlier.firstIndex(of: answered) else { return false }
+    earlier.remove(at: index)
+    return true
   }
 
   private func record(_ entry: RecordingEntry) {
@@ -261,8 +281,8 @@ package final class Program<Terminal: TerminalDevice> {
   }
 
   private func write(_ action: BlogAction) {
-    unanswered += 1
     let written = repository.perform(action)
+    outstanding.append(written)
     if case .post(let id?, _, _) = written { send(.posted(id)) }
     if case .comment(let id, let comment?, _, _) = written {
       send(.commented(id, commentID: comment))
