@@ -59,9 +59,12 @@ struct MistakenServer: AsyncParsableCommand {
     )
     let server = try await DatabaseServer.start(options, store: store)
     let stop = DispatchSource.makeSignalSource(signal: SIGTERM)
-    signal(SIGTERM, SIG_IGN)
     stop.setEventHandler { Task { await server.stop() } }
-    stop.resume()
+    // Only then is it heard: a swarm stops a server that it has just started.
+    await withCheckedContinuation { registered in
+      stop.setRegistrationHandler { registered.resume() }
+      stop.resume()
+    }
     var port = server.port ?? 0
     if let delivery { port = try FaultyDelivery(delivery, from: self.port, to: port).port }
     let ready = JSONValue.object(
