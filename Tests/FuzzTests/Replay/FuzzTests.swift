@@ -21,7 +21,7 @@ struct FuzzTests {
     let examples = try Corpus(target).examples.map(\.bytes)
     for seed in Thoroughness.seeds(3) {
       var mutator = Mutator(examples, seed: seed)
-      for round in 1...target.rounds {
+      for round in 1...(Thoroughness.isFull ? target.rounds : target.rounds / 3) {
         let input = mutator.next()
         do throws(BrokenProperty) {
           try target.check(input)
