@@ -419,6 +419,23 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"a":1,"c":3} cached"#])
   }
 
+  @Test("The answer to a write does not undo newer data of a selection")
+  func lateAnswerToSelection() throws {
+    var driver = try showing(lastTwo, #"{"a":1,"c":2}"#).driver
+    try driver.engine.set("list/c", "7")
+    driver.restart(observing: "list", lastTwo)
+    driver.engine.connect([.writeOnce])
+    let listen = try #require(
+      driver.engine.requests.first { if case .listen = $0.request { true } else { false } }
+    )
+    try driver.engine.push("list", #"{"a":1,"c":3}"#, tag: 1)
+    driver.engine.answer(listen.id)
+    driver.engine.answer(try #require(driver.engine.sentWrites.last).id)
+    driver.restart(observing: "list/c")
+    _ = driver.engine.observe("list", lastTwo)
+    #expect(driver.values == ["3 cached", #"{"a":1,"c":3} cached"#])
+  }
+
   @Test("Observers below a location that is confirmed by its hash see the confirmed data")
   func contradiction() throws {
     var driver = try restartedWithPart()

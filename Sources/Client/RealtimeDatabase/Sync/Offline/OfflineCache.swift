@@ -345,6 +345,7 @@ struct OfflineCache: Sendable {
   /// The written data gets its own entry, unless an entry above it is stored or followed.
   mutating func acknowledge(_ parts: [Change], now: Int64) {
     for part in parts where !isKeptUpToDate(part.path) {
+      let part = Change(part.path, to: selected(part.path) ?? part.node)
       if !part.path.isPriority, entryOfAllData(on: part.path) == nil {
         _ = entry(of: QuerySpec(path: part.path, query: .all), now: now)
       }
@@ -358,6 +359,16 @@ struct OfflineCache: Sendable {
       guard let follower = followers[id], follower.isLevel else { return false }
       return follower.target.query.loadsAllData && follower.target.path.contains(path)
     }
+  }
+
+  /// The data of a path in the selection of a listen; nil if none selects it.
+  private func selected(_ path: Path) -> Node? {
+    followed.overlapping(path).lazy.compactMap { id -> Node? in
+      guard let follower = followers[id], follower.isLevel,
+        let location = path.relative(to: follower.target.path), let key = location.first
+      else { return nil }
+      return follower.window.hasChild(key) ? follower.window[location] : nil
+    }.first
   }
 
   /// The entry of all data of a location, or of one above it, that is stored or followed.
