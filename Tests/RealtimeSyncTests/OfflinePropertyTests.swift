@@ -59,6 +59,9 @@ struct OfflineRun {
   }
 
   private func verdict() -> String? {
+    var next = RepoCore(configuration: RepoConfiguration(clientID: "next", statisticsName: "t"))
+    let store = store
+    next.restore(store.model.state) { store.data(of: $0) }
     for (key, times) in Dictionary(grouping: applied, by: \.self).mapValues(\.count)
     where times > 1 {
       return "\(key.wireText) was applied \(times) times"
@@ -68,6 +71,19 @@ struct OfflineRun {
       let expected = place.query.evaluate(server.tree[place.path])
       if core.cachedValue(at: place.path, query: place.query) != expected {
         return "a listener at \(place.path) \(place.query.id) shows other data than the server has"
+      }
+      if next.knownValue(at: place.path, query: place.query)?.node != expected {
+        return "the next process shows other data at \(place.path) \(place.query.id)"
+      }
+    }
+    for entry in store.model.queries.values where entry.isComplete {
+      let value = next.knownValue(at: entry.path, query: entry.query)?.node ?? .empty
+      for place in listeners.values where place.query.loadsAllData {
+        guard let below = place.path.relative(to: entry.path), let key = below.first,
+          value.hasChild(key), value[below] != server.tree[place.path]
+        else { continue }
+        let query = "\(entry.path) \(entry.query.id)"
+        return "the next process shows older data of \(place.path) at \(query)"
       }
     }
     let wholes = store.model.queries.values.filter { $0.isComplete && $0.query == .all }
