@@ -119,7 +119,7 @@ extension EndToEnd {
       try alice.waitFor("漢字 title")
       try alice.press("s", until: "★")
       try alice.press("Enter", until: "text")
-      // The read mark is written automatically, and shown as pending until it is stored.
+      // The read mark is written automatically, and is not shown as pending.
       try waitUntil("the mark is stored") {
         try sandbox.hearth("get", "/seen/alice", "--user", "alice").output.contains("marks")
       }
