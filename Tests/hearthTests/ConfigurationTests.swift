@@ -134,12 +134,13 @@ extension EndToEnd {
         "--plain",
         "--user",
         "alice",
-        input: "post\nPiped\nText\n.\nlist\nopen 1\ncomment Hello\nback\ndelete 1"
+        input: "post\nPiped\nText\n.\nlist\nopen 1\ncomment Hello\nback\ndelete 1\n.\npost\nNo end"
       )
       #expect(piped.status == 0)
       #expect(piped.output.contains("1. Piped, by alice. 0 stars."))
       #expect(piped.output.contains("Done: the comment."))
       #expect(piped.output.contains("Done: deleting the post."))
+      #expect(piped.output.hasSuffix("no line with a single dot ended the text.\n"))
       #expect(try sandbox.hearth("list").output == "")
       let alice = try sandbox.open("\(Sandbox.program) --plain --user alice")
       try alice.waitFor("0 posts. Type help")

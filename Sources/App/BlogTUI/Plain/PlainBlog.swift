@@ -319,6 +319,15 @@ package struct PlainBlog: Sendable {
     return answer
   }
 
+  /// What to print at the end of the input: that what was begun comes to nothing.
+  package var unfinished: String? {
+    switch mode {
+    case .commands: nil
+    case .asking(_, let otherwise): otherwise
+    case .title, .body: "Nothing is sent: no line with a single dot ended the text."
+    }
+  }
+
   /// What becomes of a write without a connection; nil if the effect is none.
   private static func lateness(of effect: Effect) -> String? {
     switch effect {

@@ -67,7 +67,10 @@ struct PlainRun {
         show(answer.lines)
         for effect in answer.effects where !perform(effect) { return .quit }
       }
-      if isAtEnd, lines.isEmpty, !isPiped || isLate || plain.isSettled { return .quit }
+      if isAtEnd, lines.isEmpty, !isPiped || isLate || plain.isSettled {
+        show([plain.unfinished].compactMap(\.self))
+        return .quit
+      }
     }
   }
 
