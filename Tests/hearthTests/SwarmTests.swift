@@ -236,19 +236,27 @@ extension EndToEnd {
       arguments: stride(from: 0, to: bugs.count, by: 7).map { bugs[$0..<min($0 + 7, bugs.count)] }
     )
     func findsBugs(bugs: ArraySlice<(String, String)>) throws {
-      let runs = try bugs.map { name, _ in
-        try SwarmProcess([
-          "--users", "4", "--users-per-process", "4", "--seconds", "1", "--rate", "80", "--seed",
-          "3", "--inject-bug", name,
-          "--mix", "post=5,comment=40,star=30,unstar=15,edit=5,count=10,trespass=30",
-          "--posts", "2",
-        ])
+      var hidden = Array(bugs)
+      var texts = ""
+      // On a busy machine, too little happens in a second to find them all.
+      for seconds in [1, 4, 16] where !hidden.isEmpty {
+        let runs = try hidden.map { name, _ in
+          try SwarmProcess([
+            "--users", "4", "--users-per-process", "4", "--seconds", "\(seconds)", "--rate", "80",
+            "--seed", "3", "--inject-bug", name,
+            "--mix", "post=5,comment=40,star=30,unstar=15,edit=5,count=10,trespass=30",
+            "--posts", "2",
+          ])
+        }
+        let found = try zip(hidden, runs).map { bug, run in
+          let (status, report) = try run.result()
+          let isFound = status == 1 && SwarmProcess.violated(report).contains(bug.1)
+          if !isFound { texts += "\(bug.0): \(run.text)" }
+          return isFound
+        }
+        hidden = zip(hidden, found).filter { !$1 }.map(\.0)
       }
-      for ((name, promise), run) in zip(bugs, runs) {
-        let (status, report) = try run.result()
-        #expect(status == 1)
-        #expect(SwarmProcess.violated(report).contains(promise), "\(name): \(run.text)")
-      }
+      #expect(hidden.isEmpty, "\(texts)")
     }
 
     @Test("A run that does too little does not pass")
