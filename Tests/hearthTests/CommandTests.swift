@@ -299,6 +299,15 @@ extension EndToEnd {
       try waitUntil("the server leaves") { try sandbox.serverProcess() == nil }
     }
 
+    @Test("The name of another socket does not stop the server of the usual data")
+    func otherSocket() throws {
+      try sandbox.hearth("set", "/x", "1")
+      let server = try #require(try sandbox.serverProcess())
+      let outcome = try sandbox.hearth("stop", "--socket", sandbox.directory + "/other.sock")
+      #expect(outcome.status == 0)
+      #expect(try sandbox.serverProcess() == server)
+    }
+
     @Test("Another data directory has its own server, whichever variable names it")
     func otherData() throws {
       #expect(try sandbox.hearth("set", "/x", "1").status == 0)

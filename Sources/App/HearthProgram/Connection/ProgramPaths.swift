@@ -12,6 +12,8 @@ package struct ProgramPaths: Sendable {
   let isEphemeral: Bool
   /// Whether `--data-dir` names the data.
   private let isNamed: Bool
+  /// Whether `--socket` names the socket.
+  private let namesSocket: Bool
   /// The value of `XDG_RUNTIME_DIR`, if it is set.
   private let runtime: String?
   /// The socket of the server that serves the data, if one was running and no other was chosen.
@@ -50,6 +52,7 @@ package struct ProgramPaths: Sendable {
     }
     self.data = data
     isNamed = dataDirectory != nil
+    namesSocket = socket != nil
     runtime = environment["XDG_RUNTIME_DIR"]
     running = isEphemeral || socket != nil ? nil : ServerRecord.socket(in: data)
     if let socket {
@@ -117,10 +120,11 @@ package struct ProgramPaths: Sendable {
 
   /// The process that serves the data; nil if none does.
   ///
-  /// A server that has just lost its socket is found by the lock on its data.
+  /// A server that has just lost its socket is found by the lock on its data, but not by the name of
+  /// another socket.
   var server: pid_t? {
     if case .process(let process) = UnixSocketProbe.look(at: socket) { return process }
-    return isEphemeral ? nil : ServerRecord.holder(of: data)
+    return isEphemeral ? nil : ServerRecord.holder(of: data, at: namesSocket ? socket : nil)
   }
 
   var socketDirectory: String { FilePath.directory(of: socket) }
@@ -229,10 +233,12 @@ enum ServerRecord {
     return socket
   }
 
-  /// The recorded process, if it holds the lock on the directory; nil otherwise.
-  static func holder(of directory: String) -> pid_t? {
+  /// The recorded process, if it holds the lock on the directory and serves the socket, which is nil
+  /// for any; nil otherwise.
+  static func holder(of directory: String, at socket: String?) -> pid_t? {
     guard let data = FileManager.default.contents(atPath: path(directory)),
-      let process = (try? JSONParser.parse(Array(data)))?["pid"]?.integer,
+      let json = try? JSONParser.parse(Array(data)), let process = json["pid"]?.integer,
+      socket == nil || json["socket"]?.string == socket,
       let holder = Storage.holder(of: directory), Int64(holder) == process
     else { return nil }
     return holder
