@@ -336,13 +336,16 @@ struct ProgramTests {
         [.key(.backspace)],
       ])
       let program = program(terminal)
+      var told = 0
       terminal.whenWaiting = { count in
         let message = program.model.message
+        if count == 4 { told = program.model.session.messages.failureCount }
         if count == 4 || count == 5 { #expect(message == .unreadable(input), "\(opening)") }
         if count == 6 { #expect(message == nil, "\(opening)") }
       }
       #expect(program.run() == .hangUp)
       #expect(terminal.calls.count { $0 == "bell" } == 1)
+      #expect(program.model.session.messages.failureCount == told, "\(opening)")
     }
   }
 

@@ -300,7 +300,8 @@ extension Model {
 extension Session {
   /// Reports what did not fit, since silent truncation would lose text.
   mutating func noteCut(_ key: KeyEvent, from before: Int, to after: Int, limit: Int) {
-    message = .cut(key, from: before, to: after, limit: limit) ?? message
+    guard let cut = Message.cut(key, from: before, to: after, limit: limit) else { return }
+    message = cut
   }
 
   /// Handles a key in a line, and reports what did not fit.
