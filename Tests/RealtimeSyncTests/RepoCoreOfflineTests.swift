@@ -618,6 +618,22 @@ struct RepoCoreOfflineTests {
     #expect(driver.store.model.data.isEmpty)
   }
 
+  @Test("Data that is kept synced in two orders is still kept without one of them")
+  func keptInTwoOrders() throws {
+    var driver = OfflineDriver.connected()
+    let ordered = Query(index: .value)
+    for query in [ordered, Query.all] {
+      driver.engine.feed(.keepSynced(path: "list", query: query, true))
+    }
+    try driver.engine.push("list", "1")
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.engine.feed(.keepSynced(path: "list", query: ordered, false))
+    driver.restart { $0.offlineBytes = 0 }
+    driver.engine.feed(.storeSize(1))
+    driver.persist()
+    #expect(driver.store.model.data.values.map { $0 } == [.integer(1)])
+  }
+
   @Test(
     "Data kept synced below an observed location is not pruned by the next process",
     arguments: [

@@ -78,8 +78,13 @@ struct ObservedData: Sendable {
       return change
     }
     guard keptSynced.remove(spec) != nil else { return RegistrationChange() }
-    offline?.setKept(spec, to: false)
+    if !keepsSynced(spec.normalized) { offline?.setKept(spec, to: false) }
     return unregister(owner, spec: spec, at: time)
+  }
+
+  /// Whether the data of a listen is kept synced, in any order.
+  private func keepsSynced(_ listen: QuerySpec) -> Bool {
+    keptSynced.contains { $0.path == listen.path && $0.normalized == listen }
   }
 
   mutating func register(
@@ -135,8 +140,7 @@ struct ObservedData: Sendable {
         if stored != nil { listens.startedFromStore(target) }
         let exact = stored?.isExact == true ? stored?.node : nil
         offline?.begin(target, loaded: exact, now: time.wall)
-        let isKept = keptSynced.contains { $0.normalized == target.spec }
-        if isKept { offline?.setKept(target.spec, to: true) }
+        if keepsSynced(target.spec) { offline?.setKept(target.spec, to: true) }
         commands.append(.listen(serial: serial, target, known: sync.serverNode(of: target)))
       case .stop(let target):
         guard listens.stop(target) else { continue }
