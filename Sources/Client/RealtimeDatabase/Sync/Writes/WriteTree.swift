@@ -60,7 +60,9 @@ struct WriteTree: Sendable {
   /// - Complexity: O(writes that overlap it)
   mutating func remove(_ id: Int64) -> (write: PendingWrite, mayChangeViews: Bool)? {
     guard let write = writes.removeValue(forKey: id) else { return nil }
-    if let child = write.path.keys.first { counts[child, default: 1] -= 1 }
+    if let child = write.path.keys.first, let count = counts[child] {
+      counts[child] = count > 1 ? count - 1 : nil
+    }
     let changed = write.parts
     for part in changed { parts.remove(id, at: part.path.keys[...]) }
     guard write.isVisible else {
