@@ -121,14 +121,13 @@ extension ServerCore {
     from sender: Result<RESTCredential, RESTError>
   ) -> EventLoopFuture<HTTPReply> {
     let tool = ToolRequest(path: request.path)
+    let asksForMetrics = [Self.metricsPath, Self.metricsTextPath].contains(request.path)
     if request.method == "OPTIONS",
-      request.path == "*" || tool != nil || RulesRequest.isMeant(by: request)
+      request.path == "*" || asksForMetrics || tool != nil || RulesRequest.isMeant(by: request)
     {
       return eventLoop.makeSucceededFuture(.answer(.allowedMethods))
     }
-    if [Self.metricsPath, Self.metricsTextPath].contains(request.path) {
-      return metricsReply(to: request)
-    }
+    if asksForMetrics { return metricsReply(to: request) }
     if let health = health(at: request.path) {
       return eventLoop.makeSucceededFuture(.answer(health))
     }
