@@ -322,6 +322,7 @@ extension EndToEnd {
         (["list", "--usr", "2"], "unknown option '--usr'; did you mean '--user'?"),
         (["--json", "list", "--limt", "2"], "unknown option '--limt'"),
         (["read", "--al"], "unknown option '--al'; did you mean '--all'?"),
+        (["list", "--x"], "unknown option '--x'"),
         (["show"], "missing expected argument '<id>'"),
       ]
     )

@@ -65,6 +65,7 @@ enum UsageMessage {
     let arguments = OptionUse.arguments(of: OptionUse.command(in: words, of: root).type)
     func names(_ arguments: [JSONValue]) -> [String] {
       arguments.flatMap { $0["names"]?.elements ?? [] }
+        .filter { $0["kind"]?.string == "long" }
         .compactMap { $0["name"]?.string.map { "--\($0)" } }
     }
     let known = names(arguments) + ["--help", "--version"]
