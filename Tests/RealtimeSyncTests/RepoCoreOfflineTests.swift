@@ -402,6 +402,16 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"c":\#(changed)} cached"#])
   }
 
+  @Test("Children from a stored selection are as listens below them have brought them since")
+  func newerThanChildren() throws {
+    let shown = try showing(lastTwo, #"{"b":1,"c":{"m":1,"n":1}}"#)
+    var driver = shown.driver
+    driver.engine.feed(.stopObserving(shown.listener))
+    _ = try driver.engine.observe("list/c/n", answered: "7")
+    driver.restart(observing: "list")
+    #expect(driver.engine.events == ["added b after - 1", #"added c after b {"m":1,"n":7}"#])
+  }
+
   @Test("The answer to a write does not undo newer data that a listen has brought")
   func lateAnswer() throws {
     var driver = try restarted(#"{"a":1,"c":2}"#)

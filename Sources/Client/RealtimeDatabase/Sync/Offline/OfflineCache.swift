@@ -129,12 +129,12 @@ struct OfflineCache: Sendable {
         forget(entry.id)
         continue
       }
-      if entry.path == path { extents[entry.id] = Self.extent(of: node) }
       if let key = entry.path.relative(to: path)?.first {
         result.update(at: Path([key]), to: node)
       } else {
+        extents[entry.id] = Self.extent(of: node)
         var children: [(key: ChildKey, value: Node)] = []
-        result.forEachChild(beside: node) { key, older, newer in
+        result.forEachChild(beside: renewed(node, at: path)) { key, older, newer in
           children.append((key, newer.isEmpty ? older : newer))
         }
         result = Node(sortedChildren: children)
