@@ -191,9 +191,11 @@ struct RequestFields {
     IdentityError("INVALID_ARGUMENT", detail: "Invalid value at '\(name)' (\(type))")
   }
 
-  /// Checks that fields are missing whose values an account cannot keep.
+  /// Checks that fields whose values an account cannot keep are missing or, to remove what no account
+  /// has, empty.
   func refuse(_ names: [String]) throws(IdentityError) {
-    guard let name = names.first(where: { self[$0] != nil }) else { return }
+    let empty: [JSONValue?] = [nil, .string(""), .array([]), .object([])]
+    guard let name = names.first(where: { !empty.contains(self[$0]) }) else { return }
     throw IdentityError("OPERATION_NOT_ALLOWED", detail: "Accounts here have no \(name).")
   }
 
