@@ -98,6 +98,21 @@ struct StoreCommandTests {
     }
   }
 
+  @Test(
+    "A command ends with status 5 while PostgreSQL cannot be reached",
+    arguments: [
+      ["users", "list"], ["export"], ["fsck"], ["databases"], ["databases", "create", "x"],
+      ["cluster"],
+    ]
+  )
+  func unreachable(command: [String]) throws {
+    let sandbox = try Sandbox()
+    let outcome = try sandbox.run(command + ["--store", "postgres://127.0.0.1:1/nowhere"])
+    #expect(outcome.status == 5, "\(outcome.errors)")
+    let wrong = try sandbox.run(command + ["--store", "postgres://127.0.0.1:1/x?nothing=1"])
+    #expect(wrong.status == 1, "\(wrong.errors)")
+  }
+
   @Test("fsck finds a wrong star count but leaves the repair to a server")
   func promises() throws {
     let sandbox = try Sandbox()

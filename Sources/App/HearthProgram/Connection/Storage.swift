@@ -128,7 +128,7 @@ package enum Storage {
         _ = try store.names()
         if hasWaited { logger.notice("PostgreSQL is reached") }
         return
-      } catch let error as StoreError where PostgresTreeStores.isAway(error) {
+      } catch let error as StoreError where error.kind == .unreachable {
         if !hasWaited { logger.warning("waiting for PostgreSQL: \(error)") }
         hasWaited = true
         poll(nil, 0, 500)

@@ -120,6 +120,7 @@ extension CommandFailure {
     case .locked, .full, .busy, .superseded, .failed: .failed
     case .notWritable, .damaged: .usage
     case .missing: .notFound
+    case .unreachable: .offline
     }
   }
 

@@ -108,7 +108,11 @@ final class HostRace: @unchecked Sendable {
     }
     guard let winner else {
       let text = reason.isEmpty ? PostgresFailure.late : PostgresFailure.oneLine(reason)
-      throw PostgresFailure(text, isLost: true)
+      // Anything else is wrong with the address, which trying again does not change.
+      let isTried = ["connection to server", "could not", PostgresFailure.late].contains {
+        text.contains($0)
+      }
+      throw PostgresFailure(text, state: isTried ? nil : "HEARTH", isLost: isTried)
     }
     return winner
   }

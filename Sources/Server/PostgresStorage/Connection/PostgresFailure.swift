@@ -31,6 +31,17 @@ struct PostgresFailure: Error, CustomStringConvertible {
   /// Whether the connection was given up because it was silent.
   var isLate: Bool { isLost && description == Self.late }
 
+  /// Whether PostgreSQL does not answer, or does not take connections yet.
+  ///
+  /// The library reports every failed connection in words only. What PostgreSQL itself says is final
+  /// (FATAL), unless it is starting or stopping, or has too many connections.
+  private var isAway: Bool {
+    guard isLost, description.contains("FATAL") else { return isLost }
+    return ["the database system is", "too many", "connection slots"].contains {
+      description.contains($0)
+    }
+  }
+
   /// Whether a retry may succeed, once PostgreSQL is back or another server has taken its place.
   var isTemporary: Bool {
     guard !isLost, let state else { return true }
@@ -46,6 +57,7 @@ struct PostgresFailure: Error, CustomStringConvertible {
 
   /// The kind of store error that a refused statement amounts to.
   var kind: StoreError.Kind {
+    if isAway { return .unreachable }
     guard !isLost, let state else { return .failed }
     switch state {
     case "53100", "53200": return .full

@@ -30,18 +30,6 @@ package final class PostgresTreeStores: ClusterStore {
     pools = PostgresPools(to: address, options: options)
   }
 
-  /// Whether an error means that PostgreSQL does not run, or does not take connections yet.
-  ///
-  /// The library reports every failed connection in words only. What PostgreSQL itself says is final
-  /// (FATAL), unless it is starting or stopping.
-  package static func isAway(_ error: StoreError) -> Bool {
-    let text = error.description
-    guard text.contains("connection to server") || text.contains("could not connect") else {
-      return false
-    }
-    return !text.contains("FATAL") || text.contains("the database system is")
-  }
-
   package var activity: StorageActivity { options.activity.withLockedValue { $0 } }
 
   // MARK: Databases

@@ -364,7 +364,7 @@ extension DatabaseRegistry {
     switch (error as? StoreError)?.kind {
     // An open database whose stored data has gone back is read again.
     case .damaged: isOpen ? .outdated : .damaged
-    case .missing, .busy, .failed: .stuck
+    case .missing, .busy, .unreachable, .failed: .stuck
     case .superseded, .locked, .notWritable, .full, nil: .outdated
     }
   }

@@ -192,6 +192,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case busy
     /// Another server is the leader of the database; nothing has been stored.
     case superseded
+    /// The storage cannot be reached, or has not answered in time.
+    case unreachable
     /// Any other failure of reading or writing.
     case failed
   }
@@ -206,7 +208,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
   package var hasStoredNothing: Bool {
     switch kind {
     case .full, .busy, .superseded: true
-    case .locked, .notWritable, .damaged, .missing, .failed: false
+    case .locked, .notWritable, .damaged, .missing, .unreachable, .failed: false
     }
   }
 
@@ -219,6 +221,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case .superseded: "another server leads the database now"
     case .locked, .notWritable: "the data cannot be written"
     case .missing: "the database does not exist"
+    case .unreachable: "the storage does not answer"
     case .failed: "the disk failed"
     }
   }
