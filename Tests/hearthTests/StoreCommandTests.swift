@@ -113,6 +113,27 @@ struct StoreCommandTests {
     #expect(wrong.status == 1, "\(wrong.errors)")
   }
 
+  @Test("A migration to a store that has accounts is refused before anything is moved")
+  func occupied() throws {
+    let sandbox = try Sandbox()
+    let store = try PostgresServer.shared.get().makeDatabase()
+    func add(_ place: String...) throws {
+      let words = ["users", "add", "ann@example.org", "--password-stdin"] + place
+      let added = try sandbox.run(words, input: "a long password\n")
+      #expect(added.status == 0, "\(added.errors)")
+    }
+    try sandbox.succeed("databases", "create", "x", "--store", store)
+    try add("--store", store, "--ns", "x")
+    try sandbox.succeed("databases", "delete", "x", "--yes", "--store", store)
+    let data = sandbox.directory + "/source"
+    try sandbox.succeed("import", "-", "--data-dir", data, input: #"{"a":1}"#)
+    _ = try sandbox.hearth("stop", "--data-dir", data)
+    try add("--data-dir", data)
+    let refused = try sandbox.hearth("migrate", data, store)
+    #expect(refused.status == 6 && refused.errors.contains("already has accounts"), "\(refused)")
+    #expect(try sandbox.hearth("databases", "--store", store).output == "")
+  }
+
   @Test("fsck finds a wrong star count but leaves the repair to a server")
   func promises() throws {
     let sandbox = try Sandbox()

@@ -40,6 +40,9 @@ struct Migrate: ParsableCommand {
           + " was interrupted has left them, delete them and begin again"
       )
     }
+    guard try !target.holdsAccounts || !source.holdsAccounts else {
+      throw CommandFailure(.conflict, "\(target.name) already has accounts or keys")
+    }
     var held: [any TreeStore] = []
     // Held until all are moved, so that no server can open them.
     defer { for store in held { try? store.close() } }
@@ -131,6 +134,16 @@ private enum MigrationStorage {
       case .directory(let paths): try Storage.hasAccounts(in: paths.identities)
       case .shared: true
       }
+    }
+  }
+
+  /// Whether the storage does contain accounts or keys.
+  var holdsAccounts: Bool {
+    get throws {
+      guard try hasAccounts else { return false }
+      let store = try accounts()
+      defer { try? store.close() }
+      return try store.contents() != IdentityContents()
     }
   }
 
