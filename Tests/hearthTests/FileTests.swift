@@ -82,6 +82,7 @@ extension EndToEnd {
     func device() throws {
       try sandbox.hearth("set", "/a", "1")
       try sandbox.refuse("backup", "/dev/null", says: "/dev/null is not a file")
+      try sandbox.refuse("backup", "-", says: "a copy needs a file")
     }
 
     @Test("A password that is not UTF-8 text is refused")

@@ -31,6 +31,9 @@ struct Backup: ParsableCommand {
     guard options.database == nil, !options.ephemeral else {
       throw CommandFailure(.usage, "only a local database can be copied; see \"hearth export\"")
     }
+    guard target != "-" else {
+      throw CommandFailure(.usage, "a copy needs a file; for one named -, say ./-")
+    }
     let source = try choice.database(options)
     let file = try destination()
     let progress = ProgressLine("copying", counting: .bytes, of: try sourceSize())
