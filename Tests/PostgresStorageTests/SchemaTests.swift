@@ -31,6 +31,17 @@ struct SchemaTests {
     #expect(try names() == ["test"])
   }
 
+  @Test("A schema that lacks a table is damaged, and the error says what to do")
+  func incomplete() throws {
+    let stores = PostgresTreeStores(at: PostgresAddress(url))
+    _ = try stores.create("test")
+    _ = try server.sql("DROP TABLE hearth.ledger", at: url)
+    let error = #expect(throws: StoreError.self) { try stores.open("test") }
+    #expect(error?.kind == .damaged)
+    #expect(error?.description.contains("hearth.ledger") == true)
+    #expect(error?.description.contains("restore a backup") == true)
+  }
+
   @Test("A schema of another version is refused, and the error names both", arguments: [-1, 5])
   func otherVersion(difference: Int) throws {
     let stores = PostgresTreeStores(at: PostgresAddress(url))

@@ -65,6 +65,8 @@ struct PostgresFailure: Error, CustomStringConvertible {
     case "55P03", "57014", "40001", "40P01", "53300", "25006", "23505", "57P01", "57P02", "57P03":
       return .busy
     case "28000", "28P01", "3D000", "42501": return .notWritable
+    // A table, a column, a function or the whole schema is missing.
+    case "42P01", "42703", "42883", "3F000": return .damaged
     default: return .failed
     }
   }
@@ -79,6 +81,8 @@ extension StoreError {
   init(_ error: any Error, at origin: String) {
     switch error {
     case let error as StoreError: self = error
+    case let error as PostgresFailure where error.kind == .damaged:
+      self = .damaged(origin, because: error.description)
     case let error as PostgresFailure:
       self.init(error.kind, description: "\(origin): \(error.description)")
     case let error as DamagedData: self = .damaged(origin, because: error.description)
