@@ -207,6 +207,18 @@ struct ClusterTests {
     _ = try await probe(until: 200)
   }
 
+  @Test("A storage that answers and refuses is not said to be silent")
+  func refusal() async throws {
+    let cluster = try await TestCluster(1)
+    let member = try #require(cluster.members.first)
+    member.store.cut(by: .busy)
+    let reason = "cannot be written right now"
+    while try await !cluster.ask(member, "GET", "/readyz").body.contains(reason) {}
+    #expect(member.hasLogged("cannot use the storage"))
+    member.store.mend()
+    while try await cluster.ask(member, "GET", "/readyz").status != 200 {}
+  }
+
   @Test("Clocks that are days apart affect neither leases, handovers nor links")
   func clocksApart() async throws {
     let cluster = try await TestCluster(0)

@@ -268,7 +268,7 @@ final class LeapingClock: Sendable {
 /// A connection to a storage, which can be cut.
 final class CuttableStore: ClusterStore {
   private let storage: MemoryClusterStore
-  private let isCut = NIOLockedValueBox(false)
+  private let obstacle = NIOLockedValueBox<StoreError.Kind?>(nil)
   private let isAwaitingStandby = NIOLockedValueBox(false)
   /// Held by whoever announces a server, or keeps announcements from being answered.
   private let announcing = DispatchSemaphore(value: 1)
@@ -286,12 +286,14 @@ final class CuttableStore: ClusterStore {
     self.storage = storage
   }
 
-  /// Nothing is answered any more.
+  /// Nothing is answered any more, or everything refused.
   ///
-  /// - Parameter standby: Whether the storage is known to wait for a standby.
-  func cut(waitingForStandby standby: Bool = false) {
+  /// - Parameters:
+  ///   - kind: The kind of error that everything ends with.
+  ///   - standby: Whether the storage is known to wait for a standby.
+  func cut(by kind: StoreError.Kind = .unreachable, waitingForStandby standby: Bool = false) {
     isAwaitingStandby.withLockedValue { $0 = standby }
-    isCut.withLockedValue { $0 = true }
+    obstacle.withLockedValue { $0 = kind }
   }
 
   var activity: StorageActivity {
@@ -300,7 +302,7 @@ final class CuttableStore: ClusterStore {
     return activity
   }
 
-  func mend() { isCut.withLockedValue { $0 = false } }
+  func mend() { obstacle.withLockedValue { $0 = nil } }
 
   /// Announcements are not answered until they are resumed.
   func suspend() { announcing.wait() }
@@ -323,7 +325,9 @@ final class CuttableStore: ClusterStore {
   var openings: Int { opened.withLockedValue { $0 } }
 
   private func reach() throws -> MemoryClusterStore {
-    if isCut.withLockedValue({ $0 }) { throw StoreError(.failed, description: "the way is cut") }
+    if let kind = obstacle.withLockedValue({ $0 }) {
+      throw StoreError(kind, description: "the way is cut")
+    }
     return storage
   }
 

@@ -29,6 +29,8 @@ final class LeadershipDriver: DatabaseLeaders {
   private var lastRequest = 0
   private var counts = ClusterCounts()
   private var outputs = CircularBuffer<Leadership.Output>()
+  /// Why the last announcement has failed; nil if it has not.
+  private var refusal: StoreError?
   private var isPerforming = false
   private var isRunning = false
   private var wake: (deadline: Duration, task: Scheduled<Void>)?
@@ -232,8 +234,11 @@ final class LeadershipDriver: DatabaseLeaders {
       } then: { driver, result in
         if case .failure = result { driver.counts.failedRenewals += 1 }
         switch result {
-        case .failure(let error): driver.failed(error)
+        case .failure(let error):
+          driver.failed(error)
+          driver.refusal = error
         case .success(let view):
+          driver.refusal = nil
           if driver.machine.isCutOff { driver.logger.notice("the storage is reached again") }
           driver.compare(driver.machine.view?.history, with: view.history)
           driver.forgetRemoved(view)
@@ -281,10 +286,11 @@ final class LeadershipDriver: DatabaseLeaders {
     }
   }
 
-  /// Logs that the storage cannot be reached, unless that is known.
+  /// Logs that the storage cannot be used, unless that is known.
   private func failed(_ error: StoreError) {
     guard !machine.isCutOff else { return }
-    logger.error("cannot reach the storage: \(error)")
+    let isAway = error.kind == .unreachable
+    logger.error("cannot \(isAway ? "reach" : "use") the storage: \(error)")
   }
 
   /// Why the storage does not answer, as clients may see it; nil if it has answered lately.
@@ -297,7 +303,8 @@ final class LeadershipDriver: DatabaseLeaders {
   private var reasonForSilence: String {
     store.activity.isAwaitingStandby
       ? "the storage finishes nothing while it waits for a synchronous standby"
-      : "the storage does not answer"
+      : refusal.flatMap { $0.kind == .failed ? nil : $0.publicReason }
+        ?? "the storage does not answer"
   }
 
   // MARK: Losses
