@@ -103,6 +103,26 @@ struct StoreLossTests {
     await second.stop()
   }
 
+  @Test("One in a database that is not the default one closes only that", arguments: [true, false])
+  func named(isStored: Bool) async throws {
+    let (lost, sound) = (GateStore(), GateStore(isOpen: true))
+    let server = try await start(["hearth": sound, "other": lost])
+    let bystander = try await server.connectAndGreet()
+    let client = try await server.connect(to: "other")
+    _ = try await client.next()
+    lost.release(StoreError(.failed, description: Self.problem), isStored: isStored)
+    client.send(increment(1, key: "c:1"))
+    #expect(try await client.messagesUntilClosed() == [])
+    lost.open()
+    let again = try await server.connect(to: "other")
+    _ = try await again.next()
+    try await again.ask(1, "p", #"{"p":"/n","d":{".sv":{"increment":1}},"i":"c:1"}"#)
+    #expect(lost.load().root[Path(wire: "n")] == .integer(1))
+    try await bystander.ask(1, "p", #"{"p":"/a","d":1}"#)
+    await server.stop()
+    #expect(await ending(of: server) == nil)
+  }
+
   @Test("The server's other databases are closed as well")
   func others() async throws {
     let (lost, sound) = (GateStore(), GateStore(isOpen: true))

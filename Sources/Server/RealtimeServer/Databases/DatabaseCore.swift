@@ -59,6 +59,8 @@ final class DatabaseCore {
   var metrics = DatabaseMetrics()
   var checks = Checks()
   private var delivery = Delivery()
+  /// Called when it is unknown whether a write was stored; by default, the whole server ends.
+  var onLoss: (StoreError) -> Void
 
   init(
     name: String,
@@ -70,6 +72,7 @@ final class DatabaseCore {
     self.name = name
     self.context = context
     self.term = term
+    onLoss = { [context] in context.onLoss($0) }
     peers = PeerTable(users: UserTable(context))
     hub = TreeHub(
       stored: stored,
@@ -253,7 +256,7 @@ final class DatabaseCore {
       perform(hub.batchFailed(error, at: context.clock()))
     case .failure(let error):
       // No answer would be right, because it is unknown what is on the disk.
-      return context.onLoss(error)
+      return onLoss(error)
     }
     settleSessions()
     continueClosing()

@@ -96,6 +96,10 @@ final class DatabaseRegistry {
       case .success(let core):
         self.entries[name] = .open(core)
         self.noteOpened(name)
+        guard name != self.context.options.namespace else { break }
+        core.onLoss = { [weak self, weak core] in
+          if let core { self?.closeAlone(core, because: $0) }
+        }
       case .failure(let error): self.failed(name, because: error)
       }
     }
@@ -178,6 +182,15 @@ final class DatabaseRegistry {
     context.eventLoop.assumeIsolated().scheduleTask(in: Self.retryDelay(after: error)) {
       if case .failed? = self.entries[name] { self.entries[name] = nil }
     }
+  }
+
+  /// Closes a database with a write of unknown outcome; the next request reads what is stored.
+  private func closeAlone(_ core: DatabaseCore, because error: StoreError) {
+    guard case .open(let known)? = entries[core.name], known === core, !isClosing else {
+      return context.onLoss(error)
+    }
+    core.logger.error("a write failed, and the database is closed: \(error)")
+    abandon(core, because: error.publicReason)
   }
 
   private func noteFailed(_ name: String, because error: any Error) {
