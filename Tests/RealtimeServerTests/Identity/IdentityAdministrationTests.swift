@@ -53,6 +53,25 @@ struct IdentityAdministrationTests {
     #expect(found.body.contains(IdentityServer.ada.email))
   }
 
+  @Test("An empty text for the claims of an account removes them")
+  func noClaims() async throws {
+    let server = try await start()
+    let uid = try await server.signUp()["localId"]
+    let lines = ["Authorization: Bearer \(Self.key)", "Content-Type: application/json"]
+    for claims in [#"{\"admin\":true}"#, ""] {
+      let body = #"{"localId":"\#(uid)","customAttributes":"\#(claims)"}"#
+      let changed = try await server.request("POST", "\(Self.accounts):update", body, lines: lines)
+      #expect(changed.status == 200)
+      let found = try await server.request(
+        "POST",
+        "\(Self.accounts):lookup",
+        #"{"localId":["\#(uid)"]}"#,
+        lines: lines
+      )
+      #expect(found.json.text.contains("admin") == !claims.isEmpty, "\(found.json.text)")
+    }
+  }
+
   @Test("A server with a short administrator key refuses to start")
   func shortKey() async throws {
     var options = DatabaseServer.Options(port: 0)

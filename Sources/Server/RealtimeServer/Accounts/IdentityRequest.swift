@@ -240,9 +240,10 @@ struct RequestFields {
     return texts
   }
 
-  /// JSON embedded in a text, or nil when it is missing.
+  /// JSON embedded in a text, an empty object when that is empty, or nil when it is missing.
   func embeddedJSON(_ name: String) throws(IdentityError) -> JSONValue? {
-    guard let text = try text(name) else { return nil }
+    guard let text = try possiblyEmptyText(name) else { return nil }
+    guard !text.isEmpty else { return .object([JSONMember]()) }
     guard let json = try? JSONParser.parse(text) else { throw IdentityError("INVALID_CLAIMS") }
     return json
   }
