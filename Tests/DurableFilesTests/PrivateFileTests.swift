@@ -43,6 +43,27 @@ struct PrivateFileTests {
     #expect(try place.mode("f") == 0o640)
   }
 
+  @Test(
+    "What root creates belongs to the owner of the directory",
+    .enabled(if: geteuid() == 0, "only root can give files away")
+  )
+  func owner() throws {
+    #expect(chown(place.path, 7, 8) == 0)
+    try PrivateDirectory.create(place.file("a/b"))
+    try PrivateFile.create(place.file("a/b/f"), followsLink: true)
+    try PrivateFile.replace(place.file("a/b/g"), with: [1], isDurable: false)
+    try PrivateFile.create(place.file("a/b/g"), followsLink: true)
+    for name in ["a", "a/b", "a/b/f", "a/b/g"] {
+      var status = stat()
+      #expect(stat(place.file(name), &status) == 0 && status.st_uid == 7 && status.st_gid == 8)
+    }
+    try PrivateFile.create(place.file("h"), followsLink: true)
+    #expect(chown(place.file("h"), 0, 0) == 0)
+    try PrivateFile.create(place.file("h"), followsLink: true)
+    var status = stat()
+    #expect(stat(place.file("h"), &status) == 0 && status.st_uid == 0, "it was there before")
+  }
+
   @Test("Creating a file syncs every directory above it until the file has content")
   func names() throws {
     let real = URL(fileURLWithPath: place.path).resolvingSymlinksInPath().path

@@ -18,8 +18,7 @@ package enum PrivateFile {
     followsLink: Bool,
     synchronize: (String) throws(FileFailure) -> Void = DirectoryNames.synchronizeIfPossible
   ) throws(FileFailure) {
-    let flags = O_RDWR | O_CREAT | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
-    let descriptor = open(path, flags, 0o600)
+    let descriptor = open(path, O_RDWR | (followsLink ? 0 : O_NOFOLLOW))
     guard descriptor >= 0 else { throw FileFailure(errno, action: "cannot open \(path)") }
     defer { close(descriptor) }
     var status = stat()
@@ -29,12 +28,42 @@ package enum PrivateFile {
     if status.st_size == 0 { try DirectoryNames.synchronize(above: path, with: synchronize) }
   }
 
+  /// Opens a file, which is created with mode 0600 if it is missing.
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - flags: How to open it.
+  /// - Returns: The descriptor; negative when the system refuses, for the reason in `errno`.
+  package static func open(_ path: String, _ flags: CInt) -> CInt {
+    let flags = flags | O_CREAT | O_CLOEXEC
+    let created = Foundation.open(path, flags | O_EXCL, 0o600)
+    guard created >= 0 else { return Foundation.open(path, flags, 0o600) }
+    inheritOwner(created, at: path)
+    return created
+  }
+
+  /// Gives what root has created to the owner of its directory.
+  ///
+  /// SQLite does so with the files beside a database. Otherwise a command that an administrator runs
+  /// would leave files behind that the owner cannot open.
+  ///
+  /// - Parameters:
+  ///   - descriptor: The file or directory, which this process has created.
+  ///   - path: Its path.
+  package static func inheritOwner(_ descriptor: CInt, at path: String) {
+    var directory = stat()
+    guard geteuid() == 0, stat(FilePath.directory(of: path), &directory) == 0,
+      directory.st_uid != 0
+    else { return }
+    _ = fchown(descriptor, directory.st_uid, directory.st_gid)
+  }
+
   /// Reads a whole file.
   ///
   /// - Returns: Its content; nil if there is no file.
   /// - Throws: ``FileFailure`` if there is one that cannot be read.
   package static func read(_ path: String) throws(FileFailure) -> [UInt8]? {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }
       throw FileFailure(errno, action: "cannot open \(path)")
@@ -71,8 +100,10 @@ package enum PrivateFile {
     let draft = path + ".new"
     // An interrupted process may have left a draft behind.
     unlink(draft)
-    let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+    let descriptor = Foundation.open(draft, flags, 0o600)
     guard descriptor >= 0 else { throw FileFailure(errno, action: "cannot write \(draft)") }
+    inheritOwner(descriptor, at: draft)
     var code = writeAll(bytes, to: descriptor)
     if code == 0, isDurable, fsync(descriptor) != 0 { code = errno }
     if close(descriptor) != 0, code == 0 { code = errno }
@@ -114,7 +145,14 @@ package enum PrivateDirectory {
     var current = path.hasPrefix("/") ? "" : "."
     for component in path.split(separator: "/") {
       current += "/" + component
-      if mkdir(current, 0o700) == 0 { continue }
+      if mkdir(current, 0o700) == 0 {
+        let descriptor = open(current, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        if descriptor >= 0 {
+          PrivateFile.inheritOwner(descriptor, at: current)
+          close(descriptor)
+        }
+        continue
+      }
       let code = errno
       // On a read-only file system, `mkdir` fails even for an existing directory.
       if access(current, F_OK) == 0 { continue }

@@ -142,6 +142,7 @@ struct StoreDirectory: Sendable {
     let output = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard output >= 0 else { throw FileFailure(errno, action: "cannot write \(target)") }
     defer { close(output) }
+    PrivateFile.inheritOwner(output, at: target)
     var buffer = [UInt8](repeating: 0, count: 1_024 * 1_024)
     while true {
       let count = read(input, &buffer, buffer.count)
@@ -186,7 +187,7 @@ final class DirectoryLock: Sendable {
   /// Takes the lock, or throws an error that names the holder once the patience is exhausted.
   init(directory: String, patience: Duration = .zero) throws(StoreError) {
     let path = directory + "/lock"
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    descriptor = PrivateFile.open(path, O_RDWR)
     guard descriptor >= 0 else { throw StoreError(systemCode: errno, "cannot open \(path)") }
     guard Self.lock(descriptor, patience: patience) else {
       let code = errno
