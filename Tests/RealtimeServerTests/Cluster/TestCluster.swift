@@ -273,6 +273,7 @@ final class CuttableStore: ClusterStore {
   /// Held by whoever announces a server, or keeps announcements from being answered.
   private let announcing = DispatchSemaphore(value: 1)
   private let isStuck = NIOLockedValueBox(false)
+  private let refusedLeases = NIOLockedValueBox<Int?>(nil)
   private let isDamaged = NIOLockedValueBox(false)
   private let opened = NIOLockedValueBox(0)
   private let isHidden = NIOLockedValueBox(false)
@@ -311,6 +312,12 @@ final class CuttableStore: ClusterStore {
 
   /// Nothing is stored or read any more, while leases are still renewed.
   func stick() { isStuck.withLockedValue { $0 = true } }
+
+  /// Leases are refused, while servers are still announced.
+  func refuseLeases() { refusedLeases.withLockedValue { $0 = 0 } }
+
+  /// How many leases have been refused.
+  var refusals: Int { refusedLeases.withLockedValue { $0 ?? 0 } }
 
   /// The data of all databases can no longer be read, or can be again.
   func damage(_ isSo: Bool = true) { isDamaged.withLockedValue { $0 = isSo } }
@@ -359,7 +366,13 @@ final class CuttableStore: ClusterStore {
     insteadOf ended: LeaseMark?,
     knowing history: StorageHistory?
   ) throws -> Lease {
-    try reach().acquire(database, by: server, for: duration, insteadOf: ended, knowing: history)
+    let isRefused = refusedLeases.withLockedValue { count in
+      count = count.map { $0 + 1 }
+      return count != nil
+    }
+    if isRefused { throw StoreError(.notWritable, description: "no permission") }
+    return try reach()
+      .acquire(database, by: server, for: duration, insteadOf: ended, knowing: history)
   }
 
   func release(_ lease: Lease, to successor: ServerID?) throws {

@@ -29,8 +29,9 @@ final class LeadershipDriver: DatabaseLeaders {
   private var lastRequest = 0
   private var counts = ClusterCounts()
   private var outputs = CircularBuffer<Leadership.Output>()
-  /// Why the last announcement has failed; nil if it has not.
-  private var refusal: StoreError?
+  /// The last failure of the storage; nil if it has worked since.
+  private var failure: StoreError?
+  private var hasLastAnnouncementFailed = false
   private var isPerforming = false
   private var isRunning = false
   private var wake: (deadline: Duration, task: Scheduled<Void>)?
@@ -236,10 +237,10 @@ final class LeadershipDriver: DatabaseLeaders {
         switch result {
         case .failure(let error):
           driver.failed(error)
-          driver.refusal = error
+          driver.hasLastAnnouncementFailed = true
         case .success(let view):
-          driver.refusal = nil
-          if driver.machine.isCutOff { driver.logger.notice("the storage is reached again") }
+          if driver.hasLastAnnouncementFailed { driver.worksAgain() }
+          driver.hasLastAnnouncementFailed = false
           driver.compare(driver.machine.view?.history, with: view.history)
           driver.forgetRemoved(view)
         }
@@ -249,7 +250,10 @@ final class LeadershipDriver: DatabaseLeaders {
       run(on: helpers) { [store, me, timing] in
         try store.acquire(name, by: me.id, for: timing.lease, insteadOf: ended, knowing: history)
       } then: { driver, result in
-        if case .failure(let error) = result { driver.failed(error) }
+        switch result {
+        case .failure(let error): driver.failed(error)
+        case .success: driver.worksAgain()
+        }
         driver.handle(.acquired(name, result))
       }
     case .release(let lease, let successor):
@@ -288,9 +292,17 @@ final class LeadershipDriver: DatabaseLeaders {
 
   /// Logs that the storage cannot be used, unless that is known.
   private func failed(_ error: StoreError) {
-    guard !machine.isCutOff else { return }
+    defer { failure = error }
+    // Leases may be refused again and again, while announcements are not.
+    guard !machine.isCutOff, error.description != failure?.description else { return }
     let isAway = error.kind == .unreachable
     logger.error("cannot \(isAway ? "reach" : "use") the storage: \(error)")
+  }
+
+  private func worksAgain() {
+    guard failure != nil else { return }
+    failure = nil
+    logger.notice("the storage is reached again")
   }
 
   /// Why the storage does not answer, as clients may see it; nil if it has answered lately.
@@ -303,7 +315,7 @@ final class LeadershipDriver: DatabaseLeaders {
   private var reasonForSilence: String {
     store.activity.isAwaitingStandby
       ? "the storage finishes nothing while it waits for a synchronous standby"
-      : refusal.flatMap { $0.kind == .failed ? nil : $0.publicReason }
+      : failure.flatMap { $0.kind == .failed ? nil : $0.publicReason }
         ?? "the storage does not answer"
   }
 
