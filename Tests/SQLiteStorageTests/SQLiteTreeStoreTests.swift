@@ -107,6 +107,21 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
+  @Test("declines quick commits while another program has locked the file")
+  func quickWhileLocked() throws {
+    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
+    let batch = CommitBatch(commits: [Commit(revision: 1, timestamp: 0, changes: [])])
+    let other = try DatabaseQueue(path: directory.database)
+    try other.inTransaction(.immediate) { _ in
+      #expect(try !store.commitIfQuick(batch))
+      return .rollback
+    }
+    try other.close()
+    #expect(try store.commitIfQuick(batch))
+    #expect(try store.load().revision == 1)
+    try store.close()
+  }
+
   @Test("removes a subtree but no sibling with the same prefix")
   func neighbours() throws {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)

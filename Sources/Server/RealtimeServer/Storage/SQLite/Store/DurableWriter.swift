@@ -59,11 +59,19 @@ final class DurableWriter {
 
   /// Makes changes in one transaction, and returns once it is on the disk.
   ///
+  /// - Parameters:
+  ///   - patience: How long another program may keep the file locked.
+  ///   - body: Makes the changes.
   /// - Throws: Any error of the body, with nothing stored, and errors of the database and damage as
   ///   ``StoreError``. Unless an error of the database is a refusal, such as a full disk, the
   ///   writer is finished.
-  func write(_ body: (Database) throws -> Void) throws {
+  func write(
+    patience: Duration = StoreSchema.patience,
+    _ body: (Database) throws -> Void
+  ) throws {
     try requireReady()
+    if patience != StoreSchema.patience { setPatience(patience) }
+    defer { if patience != StoreSchema.patience { setPatience(StoreSchema.patience) } }
     do {
       if needsBinding { try bindLog() }
       try queue.write { database in
@@ -75,6 +83,12 @@ final class DurableWriter {
       throw failure(of: queue, error)
     } catch let error as DamagedData {
       throw StoreError(error, at: path)
+    }
+  }
+
+  private func setPatience(_ patience: Duration) {
+    queue.inDatabase { database in
+      _ = sqlite3_busy_timeout(database.sqliteConnection, Int32(patience / .milliseconds(1)))
     }
   }
 

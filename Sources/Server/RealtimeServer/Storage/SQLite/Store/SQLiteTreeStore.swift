@@ -135,16 +135,21 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   ///   one may succeed. After any other failure of the disk the outcome is unknown, and the store
   ///   is finished: it throws the same error for every later batch.
   package func commit(_ batch: CommitBatch) throws(StoreError) {
+    try commit(batch, patience: StoreSchema.patience)
+  }
+
+  private func commit(_ batch: CommitBatch, patience: Duration) throws(StoreError) {
     let payload = try BatchCoding.encode(batch.commits)
     try StoreError.translating(at: directory.database) {
-      try turns.sync { try append(batch, payload: payload) }
+      try turns.sync { try append(batch, payload: payload, patience: patience) }
     }
   }
 
   /// The number of commits, and of changes in each, up to which a batch is quick to store.
   private static let quickCount = 16
 
-  /// Commits a batch with little data, unless the log is being folded.
+  /// Commits a batch with little data, unless the log is being folded or another program has locked
+  /// the file.
   package func commitIfQuick(_ batch: CommitBatch) throws(StoreError) -> Bool {
     guard !isFolding.load(ordering: .relaxed), batch.commits.count <= Self.quickCount,
       batch.sessions.isEmpty, batch.rules == nil,
@@ -153,11 +158,16 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
           && commit.changes.allSatisfy { NodeRow.isSmall($0.node) }
       })
     else { return false }
-    try commit(batch)
-    return true
+    do {
+      try commit(batch, patience: .zero)
+      return true
+    } catch {
+      guard error.kind == .busy else { throw error }
+      return false
+    }
   }
 
-  private func append(_ batch: CommitBatch, payload: [UInt8]) throws {
+  private func append(_ batch: CommitBatch, payload: [UInt8], patience: Duration) throws {
     let writer = try opened().writer
     guard batch != CommitBatch(commits: []) else { return try writer.requireReady() }
     for (offset, commit) in batch.commits.enumerated() {
@@ -169,7 +179,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
         )
       }
     }
-    try writer.write { database in
+    try writer.write(patience: patience) { database in
       let log = LogTable(database)
       if let last = batch.commits.last { try log.append(payload, revision: last.revision) }
       try SideTables(database).save(batch)

@@ -171,6 +171,9 @@ enum StoreSchema {
     }
   }
 
+  /// How long connections wait while another program keeps the file locked.
+  static let patience = Duration.seconds(5)
+
   /// Opens a connection with write-ahead logging, and verifies that it has the requested
   /// durability.
   static func openWriter(
@@ -180,7 +183,7 @@ enum StoreSchema {
   ) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.journalMode = .wal
-    configuration.busyMode = .timeout(5)
+    configuration.busyMode = .timeout(patience / .seconds(1))
     configuration.label = "SQLiteTreeStore"
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     try queue.writeWithoutTransaction { database in
@@ -209,7 +212,7 @@ enum StoreSchema {
   static func openReader(path: String) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.readonly = true
-    configuration.busyMode = .timeout(5)
+    configuration.busyMode = .timeout(patience / .seconds(1))
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 }
