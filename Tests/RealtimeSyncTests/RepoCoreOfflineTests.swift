@@ -573,6 +573,24 @@ struct RepoCoreOfflineTests {
     #expect(driver.store.model.writes.isEmpty)
   }
 
+  @Test("An ephemeral write is neither stored nor sent on a later connection")
+  func ephemeral() throws {
+    var driver = OfflineDriver { $0.ephemeral = ["here"] }
+    driver.engine.connect()
+    _ = try driver.engine.observe("here", answered: "null")
+    try driver.engine.set("here/alice", "1")
+    try driver.engine.set("list/a", "2")
+    driver.persist()
+    #expect(driver.store.model.writes.values.map(\.path) == ["list/a"])
+    driver.engine.lose()
+    try driver.engine.set("here/alice", "3")
+    #expect(driver.engine.completions == ["write 2 disconnect", "write 4 disconnect"])
+    #expect(driver.values.last?.hasPrefix("null") == true)
+    driver.forget()
+    driver.engine.connect()
+    #expect(driver.engine.sentWrites.map(\.write.path) == ["list/a"])
+  }
+
   @Test("Transactions and onDisconnect operations are not stored")
   func notKept() throws {
     var driver = OfflineDriver()

@@ -127,6 +127,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     queue = DispatchQueue(label: "hearth.blog")
     database.callbackQueue = queue
     database.leaveOutOfPendingWrites(below: BlogPaths.untold)
+    database.endWithConnection(writesBelow: BlogPaths.ephemeral)
     blog = Blog(database: database, me: me, stars: stars)
     let paths = blog.paths
     let tell: @Sendable (BlogEvent) -> Void = { [weak self] in self?.handler?($0) }

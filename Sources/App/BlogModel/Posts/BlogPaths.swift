@@ -17,8 +17,11 @@ package struct BlogPaths: Sendable {
     !text.isEmpty && Validation.problem(withPath: Path([.postComments, ChildKey(text)])) == nil
   }
 
+  /// The children of the root with what holds only while a terminal is connected.
+  static let ephemeral: Set<String> = ["presence", "reading", "typing"]
+
   /// The children of the root with what a terminal writes by itself: nobody waits for its answer.
-  static let untold: Set<String> = ["presence", "reading", "typing", "seen"]
+  static let untold = ephemeral.union(["seen"])
 
   package var posts: DatabaseReference { root.child("posts") }
 

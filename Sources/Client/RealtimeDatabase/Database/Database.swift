@@ -253,6 +253,13 @@ public final class Database: Sendable {
     repo.shared.withLockedValue { $0.uncounted = Set(children.map { ChildKey($0) }) }
   }
 
+  /// Makes writes below these children of the root end with the connection that they are made on: they
+  /// fail instead of being stored or sent again; call it before the first use.
+  package func endWithConnection(writesBelow children: Set<String>) {
+    let keys = Set(children.map { ChildKey($0) })
+    repo.submit(isUse: false) { $0.core.configuration.ephemeral = keys }
+  }
+
   // MARK: State
 
   /// The server's current time, as estimated locally, in milliseconds since 1970.

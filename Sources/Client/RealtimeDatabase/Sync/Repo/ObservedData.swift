@@ -268,6 +268,7 @@ struct ObservedData: Sendable {
   ///   - number: Its number.
   ///   - owner: The user who made it.
   ///   - key: Its key, evaluated only if the write is stored.
+  ///   - isStored: Whether a later process may send it.
   ///   - time: The time.
   /// - Returns: The change.
   mutating func applyUserWrite(
@@ -275,11 +276,12 @@ struct ObservedData: Sendable {
     number: Int64,
     owner: String?,
     key: @autoclosure () -> WriteKey,
+    isStored: Bool,
     at time: RepoTime
   ) -> DataChange {
     let path = request.path
     let estimate = resolve(request.operation, at: path, time: time)
-    if offline != nil {
+    if isStored, offline != nil {
       let write = StoredWrite(
         number: number,
         key: key(),

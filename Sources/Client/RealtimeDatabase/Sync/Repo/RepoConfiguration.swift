@@ -52,6 +52,8 @@ package struct RepoConfiguration: Sendable {
   var getDeadline: Int64?
   /// Whether later connections go to the host that the server named in its greeting.
   var followsServerHost = false
+  /// The children of the root below which writes end with the connection they were made on.
+  var ephemeral: Set<ChildKey> = []
 
   /// The size in bytes above which a store is pruned; data in use is never dropped.
   var offlineBytes: Int64 = 10 * 1_024 * 1_024
@@ -63,4 +65,7 @@ package struct RepoConfiguration: Sendable {
     self.clientID = clientID
     self.statisticsName = statisticsName
   }
+
+  /// Whether a write at a path is neither stored nor sent on a later connection.
+  func isEphemeral(_ path: Path) -> Bool { path.keys.first.map(ephemeral.contains) ?? false }
 }

@@ -8,7 +8,7 @@ package import RealtimeCore
 /// It only routes between four machines, each of which keeps its state private: the connection, the
 /// requests that wait for answers, the data with its listens and store, and the transactions.
 package struct RepoCore: Sendable {
-  package let configuration: RepoConfiguration
+  package internal(set) var configuration: RepoConfiguration
 
   private(set) var connection: ConnectionMachine
   private(set) var requests: RequestMachine
@@ -258,6 +258,9 @@ package struct RepoCore: Sendable {
     data.connectionLost()
     if loss.wasConnected {
       failSentTransactions { $0.request.key == nil }
+      for (number, write) in requests.writes where configuration.isEphemeral(write.request.path) {
+        writeEnded(number, with: .connectionLost)
+      }
       outputs += data.setConnected(false).outputs
       for change in requests.takeScheduledWrites() {
         outputs += data.applyDisconnectWrite(change, at: now).outputs
@@ -429,6 +432,8 @@ package struct RepoCore: Sendable {
     if case .merge(let changes) = raw, changes.isEmpty {
       return complete(token, with: Outcome(.ok))
     }
+    let isEphemeral = configuration.isEphemeral(path)
+    if isEphemeral, !isConnected { return complete(token, with: .connectionLost) }
     let number = data.makeNumber()
     let request = WriteRequest(path: path, operation: raw)
     let change = data.applyUserWrite(
@@ -436,6 +441,7 @@ package struct RepoCore: Sendable {
       number: number,
       owner: requests.user,
       key: requests.key(of: number, ownedBy: requests.user),
+      isStored: !isEphemeral,
       at: now
     )
     outputs += change.outputs
@@ -542,8 +548,9 @@ package struct RepoCore: Sendable {
 
   /// Ends the transactions whose write may have been applied and cannot be resent.
   private mutating func failSentTransactions(where isLost: (OutstandingWrite) -> Bool) {
-    let lost = Outcome(.disconnect, reason: "the connection was lost before the response arrived")
-    for number in requests.sentTransactions(where: isLost) { writeEnded(number, with: lost) }
+    for number in requests.sentTransactions(where: isLost) {
+      writeEnded(number, with: .connectionLost)
+    }
   }
 
   private mutating func log(_ line: String) {

@@ -70,6 +70,11 @@ package struct Outcome: Sendable, Equatable, CustomStringConvertible {
 
   /// The rejection of a write below `.info`.
   static let readOnly = Outcome(.invalidData, reason: "/.info cannot be written")
+  /// The connection ended, and the request is not sent again.
+  static let connectionLost = Outcome(
+    .disconnect,
+    reason: "the connection was lost before the response arrived"
+  )
 }
 
 /// A timer of the engine; scheduling one again replaces it.
