@@ -97,7 +97,9 @@ package struct Writing: Sendable {
   mutating func carryOutDeletions(until time: Int64) -> [Effect] {
     var effects: [Effect] = []
     for (index, deletion) in deletions.enumerated() {
-      guard !deletion.isSent, deletion.deadline <= time else { continue }
+      // A clock that was set back by more than a little is no reason to wait.
+      let rest = deletion.deadline - time
+      guard !deletion.isSent, !(1...2 * Deletion.delay ~= rest) else { continue }
       deletions[index].isSent = true
       if let index = undoable.lastIndex(of: .deletion(deletion.action)) {
         undoable[index] = .permanent("The deletion can no longer be undone")
@@ -428,7 +430,7 @@ package enum Delivery: Hashable, Sendable {
   /// Whether its symbol is no longer shown.
   func isOver(now: Int64) -> Bool {
     switch self {
-    case .acknowledged(let at): now >= at + Self.showsFor
+    case .acknowledged(let at): !(at..<at + Self.showsFor ~= now)
     case .local, .sent, .refused: false
     }
   }
