@@ -240,15 +240,37 @@ extension DispatchQueue {
   static let hearthBackground = DispatchQueue(label: "hearth.background", qos: .utility)
 }
 
-/// A clock that shows the time of day and never jumps.
+/// A clock that shows the time of day and does not jump with every correction of the system's clock.
 ///
 /// When somebody corrects the system's clock, what happened a minute ago stays a minute old. How far
 /// this clock is from the server's is measured with each connection.
 enum SteadyClock {
+  /// The corrections, in milliseconds, that times and the order of keys do not show.
+  private static let tolerance: Int64 = 60_000
+
   /// A clock that starts with the system's time, in milliseconds since 1970.
-  static func now() -> @Sendable () -> Int64 {
-    let start = milliseconds(CLOCK_REALTIME) - milliseconds(CLOCK_BOOTTIME)
-    return { start + milliseconds(CLOCK_BOOTTIME) }
+  ///
+  /// - Parameters:
+  ///   - followsSystem: Whether larger corrections count, as they do for a server on this system:
+  ///     new posts and read marks would bear other times than those that it gives.
+  ///   - system: The system's clock.
+  ///   - uptime: A clock that nobody sets.
+  /// - Returns: The clock.
+  static func now(
+    followsSystem: Bool,
+    system: @escaping @Sendable () -> Int64 = { milliseconds(CLOCK_REALTIME) },
+    uptime: @escaping @Sendable () -> Int64 = { milliseconds(CLOCK_BOOTTIME) }
+  ) -> @Sendable () -> Int64 {
+    let start = NIOLockedValueBox(system() - uptime())
+    return {
+      let uptime = uptime()
+      let current = followsSystem ? system() - uptime : nil
+      return uptime
+        + start.withLockedValue { start in
+          if let current, abs(current - start) > tolerance { start = current }
+          return start
+        }
+    }
   }
 
   private static func milliseconds(_ clock: clockid_t) -> Int64 {

@@ -82,7 +82,7 @@ struct Open: AsyncParsableCommand {
     var configuration = configuration
     configuration.readDeadline = nil
     configuration.maximumReconnectDelay = server == nil ? .seconds(30) : .seconds(1)
-    configuration.clock = SteadyClock.now()
+    configuration.clock = SteadyClock.now(followsSystem: server != nil)
     if let server {
       configuration.willConnect = { try? server.ensureRunning(patience: LocalServer.shortPatience) }
     }
