@@ -41,6 +41,15 @@ struct SignInTests {
     #expect(form.message == nil)
   }
 
+  @Test("A pasted line gets no blank at its end, and blanks around an address do not count")
+  func pastedLines() {
+    var form = form(.signIn)
+    form.type(.paste(" ann@example.org \n"), .tab, .paste(" hunter2\r\n"))
+    #expect(
+      form.type(.enter) == [.signIn(email: "ann@example.org", password: " hunter2")]
+    )
+  }
+
   @Test("The cursor in a hidden password moves as in visible text")
   func cursor() {
     var form = form(.signIn)

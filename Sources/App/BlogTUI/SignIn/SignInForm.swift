@@ -50,9 +50,11 @@ package struct SignInForm: Sendable {
     }
   }
 
-  /// The text of a field; empty if the form has no such field.
+  /// The text of a field, without blanks around it unless it is secret; empty if the form has no such
+  /// field.
   package func text(_ item: Item) -> String {
-    fields.first { $0.item == item }?.text.text ?? ""
+    let text = fields.first { $0.item == item }?.text.text ?? ""
+    return item.isSecret ? text : text.trimmingBlanks
   }
 
   /// The first invalid field and the reason; nil if the form can be sent to the server.
@@ -64,7 +66,7 @@ package struct SignInForm: Sendable {
   }
 
   private func problem(with field: Field) -> String? {
-    let text = field.text.text
+    let text = text(field.item)
     switch field.item {
     case .userName:
       do throws(Author.NameError) {

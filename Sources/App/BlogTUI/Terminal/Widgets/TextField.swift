@@ -1,7 +1,7 @@
 /// The state of a single-line editor: its text, the cursor, and how far it is scrolled.
 ///
 /// The cursor moves by whole characters, as the user sees them. Newlines in pasted text become
-/// blanks.
+/// blanks, except at its end, where a text that was copied as a line has one.
 package struct TextField: Hashable, Sendable {
   /// The largest number of characters that the field accepts.
   package let limit: Int
@@ -90,7 +90,8 @@ package struct TextField: Hashable, Sendable {
     case .newline:
       return .submitted
     case .insert(let text):
-      return insert(Self.line(of: text))
+      let reversed = text.reversed().drop(while: \.isNewline)
+      return insert(Self.line(of: String(reversed.reversed())))
     case .yank:
       return insert(killed)
     case .up, .down, .pageUp, .pageDown:
