@@ -55,6 +55,16 @@ struct PlainBlogTests {
     #expect(plain.run("name", now: Self.now).lines == ["You are alice."])
   }
 
+  @Test("Where nothing is stored, no write is said to be kept")
+  func unkept() {
+    var plain = PlainBlog(me: Fixture.alice, keepsWrites: false)
+    _ = plain.take(.feed(.recent, posts: Fixture.posts))
+    _ = plain.take(.connection(.offline(retryInSeconds: 1)))
+    _ = plain.take(.connectionProblem(ConnectionProblem(reason: "no route", isPermanent: false)))
+    let answer = plain.run("star 2", now: Self.now)
+    #expect(answer.lines == ["Unless hearth ends before, it is sent later."])
+  }
+
   @Test("help lists every command")
   func help() {
     var plain = PlainBlog(me: Fixture.alice)

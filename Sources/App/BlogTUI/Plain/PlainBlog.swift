@@ -55,9 +55,16 @@ package struct PlainBlog: Sendable {
   private var connection: ConnectionState?
   private var toldProblem: String?
   private var mode = Mode.commands
+  private let keepsWrites: Bool
 
-  package init(me: Author) {
+  /// Makes a blog of which nothing is known yet.
+  ///
+  /// - Parameters:
+  ///   - me: The user.
+  ///   - keepsWrites: Whether what is not sent before the program ends is stored for the next one.
+  package init(me: Author, keepsWrites: Bool = true) {
     self.me = me
+    self.keepsWrites = keepsWrites
     told = Told(name: me.name)
   }
 
@@ -307,7 +314,7 @@ package struct PlainBlog: Sendable {
   /// - Returns: What to print and to do.
   package mutating func run(_ line: String, now: Int64) -> Answer {
     var answer = answer(to: line, now: now)
-    if isOffline, let line = answer.effects.lazy.compactMap(Self.lateness).first {
+    if isOffline, let line = answer.effects.lazy.compactMap(lateness).first {
       answer.lines.append(line)
     }
     unanswered += answer.effects.count { effect in
@@ -329,10 +336,12 @@ package struct PlainBlog: Sendable {
   }
 
   /// What becomes of a write without a connection; nil if the effect is none.
-  private static func lateness(of effect: Effect) -> String? {
-    switch effect {
-    case .write(.edit): "It is kept, and sent later; then it overwrites what was changed elsewhere."
-    case .write: "It is kept, and sent later."
+  private func lateness(of effect: Effect) -> String? {
+    let sent =
+      keepsWrites ? "It is kept, and sent later" : "Unless hearth ends before, it is sent later"
+    return switch effect {
+    case .write(.edit): "\(sent); then it overwrites what was changed elsewhere."
+    case .write: "\(sent)."
     case .mark, .request, .search, .terminal, .environment, .quit, .changeAccount: nil
     }
   }

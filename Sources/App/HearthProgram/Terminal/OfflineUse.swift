@@ -47,6 +47,9 @@ final class OfflineUse: Sendable {
     return TerminalName(key: "\(letter)\(digest[1] % 100)", text: "\(text) on \(host)")
   }
 
+  /// Whether anything is stored: the database is not ephemeral, and few enough terminals run.
+  var isKept: Bool { slot != nil }
+
   /// Sets the persistence directory of a database that has not been opened yet.
   func prepare(_ options: inout DatabaseOptions) {
     options.persistenceDirectory = slot?.directory

@@ -129,7 +129,7 @@ struct Open: AsyncParsableCommand {
     )
     let ending =
       screen.plain
-      ? PlainRun(blog).run()
+      ? PlainRun(blog, keepsWrites: offline.isKept).run()
       : try runScreen(
         blog,
         database: database,

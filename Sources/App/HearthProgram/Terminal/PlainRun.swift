@@ -9,16 +9,19 @@ import Foundation
 @MainActor
 struct PlainRun {
   private let blog: LiveBlog
+  /// Whether what was not sent is stored when this ends.
+  private let keepsWrites: Bool
   /// How long commands from a pipe wait while nothing but the connection changes.
   private static let patience = Duration.seconds(10)
 
-  init(_ blog: LiveBlog) {
+  init(_ blog: LiveBlog, keepsWrites: Bool) {
     self.blog = blog
+    self.keepsWrites = keepsWrites
   }
 
   /// Runs until `quit` or the end of the input, and returns how it ended.
   func run() -> Ending {
-    var plain = PlainBlog(me: blog.me)
+    var plain = PlainBlog(me: blog.me, keepsWrites: keepsWrites)
     var pipe: [Int32] = [-1, -1]
     guard Foundation.pipe(&pipe) == 0 else { return .quit }
     defer { for descriptor in pipe { close(descriptor) } }
