@@ -32,6 +32,13 @@ extension EndToEnd {
       #expect(try object(text("e"))["a"] as? Int == 1)
     }
 
+    @Test("A file that may not become so large is an error")
+    func tooLarge() throws {
+      let outcome = try shell("set -o pipefail; (ulimit -f 0; hearth report 2>&1) | cat")
+      #expect(outcome.status == 1)
+      #expect(outcome.output.contains("File too large"), "\(outcome.output)")
+    }
+
     @Test("No command overwrites a database file")
     func ownFiles() throws {
       try sandbox.hearth("set", "/a", "1")

@@ -8,7 +8,8 @@ package enum CommandRun {
   /// Parses the command line, runs the command and, if it fails, ends the process.
   package static func main<Root: AsyncParsableCommand>(_ root: Root.Type) async {
     FileDescriptors.reserveStandardOnes()
-    signal(SIGPIPE, SIG_IGN)
+    // What cannot be written is an error, not the end of the program.
+    for number in [SIGPIPE, SIGXFSZ] { signal(number, SIG_IGN) }
     let words = Array(Swift.CommandLine.arguments.dropFirst())
     var asker: CommonOptions?
     do {

@@ -49,7 +49,7 @@ package enum OtherProgram {
     // Signals that this program ignores or handles are reset to their defaults for the other.
     var usual = sigset_t()
     sigemptyset(&usual)
-    for signal in [SIGINT, SIGQUIT, SIGTSTP, SIGPIPE] { sigaddset(&usual, signal) }
+    for signal in [SIGINT, SIGQUIT, SIGTSTP, SIGPIPE, SIGXFSZ] { sigaddset(&usual, signal) }
     posix_spawnattr_setsigdefault(&attributes, &usual)
     var mask = sigset_t()
     sigemptyset(&mask)
