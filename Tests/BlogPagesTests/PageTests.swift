@@ -53,6 +53,19 @@ struct PageTests {
     #expect(first.body.contains("&lt;script&gt;alert(1)&lt;/script&gt;"))
   }
 
+  @Test("Combining marks do not pile up over the text of others")
+  func piles() async throws {
+    let reader = try await Reader()
+    let key = Reader.key(1_700_000_000)
+    let pile = "e" + String(repeating: "\u{301}", count: 500)
+    try await reader.post(key, title: pile, body: "`\(pile)` \(pile)", author: pile)
+    let kept = String(repeating: "\u{301}", count: 8).unicodeScalars
+    for page in ["/blog/", "/blog/post/\(key)", "/blog/author/u1", "/blog/feed.atom"] {
+      let body = try await reader.get(page).body.unicodeScalars
+      #expect(body.contains(kept) && !body.contains(kept + "\u{301}".unicodeScalars), "\(page)")
+    }
+  }
+
   @Test("The feed is valid Atom, and its entry IDs survive edits")
   func feed() async throws {
     let reader = try await Reader()

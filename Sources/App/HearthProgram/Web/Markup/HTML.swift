@@ -4,9 +4,13 @@ internal import RealtimeCore
 ///
 /// The types ensure that markup comes only from the source code: text from run time is always
 /// escaped, and stripped of characters that neither format allows or that would reorder the lines
-/// around it.
+/// around it. Combining marks that would pile up over those lines are left out, too.
 struct HTML: Sendable {
+  /// The number of combining marks that are kept in a row; no script needs more.
+  private static let longestPile = 8
+
   private(set) var text = ""
+  private var pile = 0
 
   /// Appends markup that is written in the source code.
   mutating func tag(_ markup: StaticString) {
@@ -54,6 +58,8 @@ struct HTML: Sendable {
   }
 
   private mutating func put(_ scalar: Unicode.Scalar) {
+    pile = PlainText.isMark(scalar) ? pile + 1 : 0
+    guard pile <= Self.longestPile else { return }
     switch scalar {
     case "&": text += "&amp;"
     case "<": text += "&lt;"
@@ -76,6 +82,15 @@ enum PlainText {
     case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: false
     case 0x2028, 0x2029, 0xFEFF, 0xFDD0...0xFDEF: false
     case let value: value & 0xFFFE != 0xFFFE
+    }
+  }
+
+  /// Whether a character is drawn over, under or around the one before it.
+  static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    guard !scalar.isASCII else { return false }
+    return switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark: true
+    default: false
     }
   }
 
