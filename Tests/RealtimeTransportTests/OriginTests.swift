@@ -116,6 +116,21 @@ struct OriginTests {
   }
 
   @Test(
+    "accepts what an allowed page embeds or links to, such as scripts with a callback",
+    arguments: [
+      ("\(page)/app?x=1", true), ("http://localhost:5174/", false), ("http://evil.test/", false),
+      ("http://localhost:5173.evil.test/", false), ("null", false), ("", false),
+    ]
+  )
+  func referrer(page: String, isAccepted: Bool) async throws {
+    let text = try await answer(plain("GET", "Sec-Fetch-Site: cross-site", "Referer: \(page)"))
+    #expect(text.hasPrefix("HTTP/1.1 404 ") == isAccepted, "\(text)")
+    // A request that names its origin is judged by that alone.
+    let lines = plain("GET", "Origin: http://evil.test", "Referer: \(Self.page)/")
+    #expect(try await answer(lines).hasPrefix("HTTP/1.1 403 "))
+  }
+
+  @Test(
     "rejects hosts that DNS rebinding could use, and duplicate Host headers",
     arguments: [
       "evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "localhost:0", "localhost:x",

@@ -103,16 +103,17 @@ package struct RequestPolicy: Sendable {
 
   /// Whether the request comes from an allowed page, or not from a page.
   private func isFromAllowedPage(_ request: HTTPRequest) -> Bool {
-    // Requests for embedded resources have no origin; pages need to embed only long polling.
-    guard request.headers.contains(name: "Origin") else {
-      // A request from a followed link has no origin either, but reveals that it comes from a page.
-      if request.method == "GET" || request.method == "HEAD", isPublic(request.path) { return true }
-      let sites = request.headers["Sec-Fetch-Site"]
-      guard request.path == Self.longPollingPath else { return sites.allSatisfy { $0 == "none" } }
-      if let page = request.referringOrigin { return isAllowed(page, to: request.headers) }
-      return sites.allSatisfy { $0 == "none" || $0 == "same-origin" }
+    guard !request.headers.contains(name: "Origin") else {
+      return allowedOrigin(in: request.headers) != nil
     }
-    return allowedOrigin(in: request.headers) != nil
+    // What a page embeds or links to is requested without an origin, but names the page or at least
+    // reveals that there is one.
+    if request.method == "GET" || request.method == "HEAD", isPublic(request.path) { return true }
+    let page = request.referringOrigin
+    if let page, isAllowed(page, to: request.headers) { return true }
+    let sites = request.headers["Sec-Fetch-Site"]
+    guard request.path == Self.longPollingPath else { return sites.allSatisfy { $0 == "none" } }
+    return page == nil && sites.allSatisfy { $0 == "none" || $0 == "same-origin" }
   }
 
   /// The origin in the header if there is exactly one and it is allowed.
