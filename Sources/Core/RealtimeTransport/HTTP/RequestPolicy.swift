@@ -144,13 +144,14 @@ package struct RequestPolicy: Sendable {
       || page.port == nil && (page == host.withoutPort(80) || page == host.withoutPort(443))
   }
 
-  /// The header lines that let an allowed page read the response.
+  /// The header lines that let an allowed page read the response, and keep caches from giving it
+  /// one without them.
   func lines(for head: HTTPRequestHead?) -> [HTTPAnswer.HeaderLine] {
-    guard let head, let origin = allowedOrigin(in: head.headers) else { return [] }
-    var lines = [
+    var lines = [HTTPAnswer.HeaderLine("Vary", "Origin")]
+    guard let head, let origin = allowedOrigin(in: head.headers) else { return lines }
+    lines += [
       HTTPAnswer.HeaderLine("Access-Control-Allow-Origin", origin),
       HTTPAnswer.HeaderLine("Access-Control-Expose-Headers", "ETag"),
-      HTTPAnswer.HeaderLine("Vary", "Origin"),
     ]
     if head.method == .OPTIONS {
       let methods = "GET, HEAD, PUT, POST, PATCH, DELETE, OPTIONS"
