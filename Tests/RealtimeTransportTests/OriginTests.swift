@@ -93,6 +93,21 @@ struct OriginTests {
     #expect(!other.contains("Access-Control") && other.contains("Vary: Origin\r\n"))
   }
 
+  @Test(
+    "accepts an origin that is named with its usual port, and that of an app",
+    arguments: [
+      ("https://app.test:443", "https://app.test", true), ("http://[::1]:80", "http://[::1]", true),
+      ("https://app.test:80", "https://app.test", false),
+      ("Capacitor://Localhost", "capacitor://localhost", true),
+      ("capacitor://localhost", "https://localhost", false),
+    ]
+  )
+  func named(allowed: String, sent: String, isAccepted: Bool) async throws {
+    let text = try await answer(plain("GET", "Origin: \(sent)"), allowing: [allowed])
+    #expect(text.hasPrefix("HTTP/1.1 404 ") == isAccepted, "\(text)")
+    #expect(text.contains("Access-Control-Allow-Origin: \(sent)\r\n") == isAccepted)
+  }
+
   @Test("answers a preflight request with the allowed methods and headers")
   func preflight() async throws {
     let text = try await answer(
@@ -191,8 +206,9 @@ struct OriginTests {
     "recognizes valid origins",
     arguments: [
       ("http://localhost:5173", true), ("https://app.test", true), ("http://[::1]:80", true),
-      ("localhost", false), ("ftp://a", false), ("http://", false), ("http://a/b", false),
-      ("http://a:b", false), ("*", false), ("null", false),
+      ("capacitor://localhost", true), ("chrome-extension://abcdefgh", true),
+      ("localhost", false), ("http://", false), ("http://a/b", false), ("://a", false),
+      ("http://a:b", false), ("*", false), ("null", false), ("a b://c", false), ("file:///", false),
     ]
   )
   func origins(text: String, isOrigin: Bool) {

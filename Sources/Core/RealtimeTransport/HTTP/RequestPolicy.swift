@@ -1,4 +1,5 @@
 internal import NIOHTTP1
+internal import RealtimeCore
 
 /// Decides which requests a server accepts.
 ///
@@ -30,7 +31,7 @@ package struct RequestPolicy: Sendable {
     isPublic: @escaping @Sendable (String) -> Bool = { _ in false }
   ) {
     self.isPublic = isPublic
-    self.allowedOrigins = Set(allowedOrigins.map { $0.lowercased() })
+    self.allowedOrigins = Set(allowedOrigins.map(Self.asSent))
     self.allowsLoopbackPages = allowsLoopbackPages
     self.ownHosts = ownHosts.compactMap { Authority($0) }
     self.allowsAnyHost = allowsAnyHost
@@ -38,8 +39,24 @@ package struct RequestPolicy: Sendable {
   }
 
   /// Whether a text can be the origin of a page: a scheme and a host, optionally with a port.
+  ///
+  /// Apps that show pages of their own have schemes such as `capacitor`.
   package static func isOrigin(_ text: String) -> Bool {
-    authority(ofOrigin: text) != nil
+    guard let mark = text.firstRange(of: "://"), let first = text.utf8.first,
+      first.isAlphanumeric
+    else { return false }
+    return text[..<mark.lowerBound].utf8.allSatisfy { $0.isAlphanumeric || "+-.".utf8.contains($0) }
+      && Authority(text[mark.upperBound...]) != nil
+  }
+
+  /// An origin in the form in which browsers send it, apart from case: without the usual port.
+  private static func asSent(_ origin: String) -> String {
+    let origin = origin.lowercased()
+    for (scheme, port) in [("http://", ":80"), ("https://", ":443")]
+    where origin.hasPrefix(scheme) && origin.hasSuffix(port) {
+      return String(origin.dropLast(port.count))
+    }
+    return origin
   }
 
   private static func authority(ofOrigin text: String) -> Authority? {
