@@ -84,11 +84,11 @@ package struct BlogPages: PageSource {
         return .render { Layout(site).missing() }
       }
       post.commentCount = data[2].childCount
-      var found: [Comment]?
-      if case .found(let node) = data[1] { found = node.entries { Comment($0.text, from: $1) } }
+      var found: CommentList?
+      if case .found(let node) = data[1] { found = CommentList(from: node, isFirst: after == nil) }
       return .render { [post, found] in
-        Layout(site, naming: [post.author] + (found ?? []).map(\.writer))
-          .page(of: post, comments: found, isFirst: after == nil)
+        Layout(site, naming: [post.author] + (found?.comments ?? []).map(\.writer))
+          .page(of: post, comments: found)
       }
     }
   }
@@ -192,7 +192,8 @@ struct PostList: Sendable {
         ($1.element.starCount, $0.offset) < ($0.element.starCount, $1.offset)
       }.map(\.element)
     }
-    hasMore = posts.count > length
+    // What is no post takes a place on its page, and must not hide the next one.
+    hasMore = node.childCount > length
     self.posts = Array(posts.prefix(length))
   }
 
@@ -201,6 +202,21 @@ struct PostList: Sendable {
     var list = self
     for (index, count) in counts.enumerated() { list.posts[index].commentCount = count }
     return list
+  }
+}
+
+/// A page of the comments on a post.
+struct CommentList: Sendable {
+  let comments: [Comment]
+  let hasMore: Bool
+  let isFirst: Bool
+
+  init(from node: Node, isFirst: Bool) {
+    self.isFirst = isFirst
+    hasMore = node.childCount > BlogPages.commentsLength
+    comments = Array(
+      node.entries { Comment($0.text, from: $1) }.prefix(BlogPages.commentsLength)
+    )
   }
 }
 

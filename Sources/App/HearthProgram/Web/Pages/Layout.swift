@@ -41,7 +41,7 @@ struct Layout {
   }
 
   /// A post with a page of its comments; nil if not everyone may read the comments.
-  func page(of post: PostEntry, comments: [Comment]?, isFirst: Bool) -> Page {
+  func page(of post: PostEntry, comments: CommentList?) -> Page {
     var main = HTML()
     main.tag("<article>\n<h1 dir=\"auto\">")
     main.put(post.shownTitle)
@@ -51,7 +51,7 @@ struct Layout {
     main.tag("</p>\n<div class=\"prose\">\n")
     main.append(MarkedText.html(post.shownBody))
     main.tag("</div>\n</article>\n")
-    if let comments { main.append(section(of: comments, on: post, isFirst: isFirst)) }
+    if let comments { main.append(section(of: comments, on: post)) }
     return document(
       title: "\(post.shownTitle) · \(site.title)",
       summary: MarkedText.line(post.body, limit: 200),
@@ -123,9 +123,8 @@ struct Layout {
     return html
   }
 
-  private func section(of all: [Comment], on post: PostEntry, isFirst: Bool) -> HTML {
+  private func section(of list: CommentList, on post: PostEntry) -> HTML {
     let place = Site.post(post.key)
-    let shown = all.prefix(BlogPages.commentsLength)
     var html = HTML()
     html.tag("<section id=\"comments\">\n<h2>")
     switch post.commentCount {
@@ -135,7 +134,7 @@ struct Layout {
     case nil: html.put("Comments")
     }
     html.tag("</h2>\n<ol class=\"comments\">\n")
-    for comment in shown {
+    for comment in list.comments {
       html.tag("<li>\n<p class=\"meta\">")
       html.append(byline(comment.writer, at: comment.createdAt, isExact: true))
       html.tag("</p>\n<div class=\"prose\">\n")
@@ -143,13 +142,12 @@ struct Layout {
       html.tag("</div>\n</li>\n")
     }
     html.tag("</ol>\n")
-    let hasMore = all.count > shown.count
-    if hasMore || !isFirst {
+    if list.hasMore || !list.isFirst {
       html.tag("<nav class=\"turn\" aria-label=\"Pages of comments\">")
-      if !isFirst {
+      if !list.isFirst {
         html.element("a", attributes: ["href": "\(place)#comments"], content: "← First comments")
       }
-      if hasMore, let last = shown.last {
+      if list.hasMore, let last = list.comments.last {
         let next = "\(place)?after=\(PlainText.escaped(last.id))#comments"
         html.element(
           "a",
