@@ -53,6 +53,19 @@ struct PageTests {
     #expect(first.body.contains("&lt;script&gt;alert(1)&lt;/script&gt;"))
   }
 
+  @Test("Only what pages say themselves is marked as English")
+  func language() async throws {
+    let reader = try await Reader()
+    let key = Reader.key(1_700_000_000)
+    try await reader.post(key, title: "Überschrift", body: "Donaudampfschiff")
+    try await reader.put("/post-comments/\(key)/c", ["uid": "u", "author": "Bo", "text": "Esel"])
+    for (page, texts) in [("/blog/", 2), ("/blog/post/\(key)", 3)] {
+      let body = try await reader.get(page).body
+      #expect(body.contains("<html lang=\"en\">"))
+      #expect(body.components(separatedBy: " lang=\"\"").count - 1 == texts, "\(body)")
+    }
+  }
+
   @Test("Combining marks do not pile up over the text of others")
   func piles() async throws {
     let reader = try await Reader()

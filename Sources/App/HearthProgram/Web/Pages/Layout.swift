@@ -3,6 +3,9 @@ internal import RealtimeCore
 internal import RealtimeServer
 
 /// Assembles the HTML pages.
+///
+/// They are in English, but nothing tells the language of what people have written: its `lang` is
+/// empty, so that no browser hyphenates it, or reads it aloud, as English.
 struct Layout {
   /// The length of a post's excerpt in a list, in characters.
   private static let excerpt = 260
@@ -43,12 +46,12 @@ struct Layout {
   /// A post with a page of its comments; nil if not everyone may read the comments.
   func page(of post: PostEntry, comments: CommentList?) -> Page {
     var main = HTML()
-    main.tag("<article>\n<h1 dir=\"auto\">")
+    main.tag("<article>\n<h1 lang=\"\" dir=\"auto\">")
     main.put(post.shownTitle)
     main.tag("</h1>\n<p class=\"meta\">")
     main.append(byline(post.author, at: post.createdAt, isExact: true))
     main.append(stars(post.starCount))
-    main.tag("</p>\n<div class=\"prose\">\n")
+    main.tag("</p>\n<div class=\"prose\" lang=\"\">\n")
     main.append(MarkedText.html(post.shownBody))
     main.tag("</div>\n</article>\n")
     if let comments { main.append(section(of: comments, on: post)) }
@@ -100,12 +103,16 @@ struct Layout {
 
   private func entry(_ post: PostEntry, in kind: PostList.Kind) -> HTML {
     var html = HTML()
-    html.tag("<article class=\"entry\">\n<h2 dir=\"auto\">")
+    html.tag("<article class=\"entry\">\n<h2 lang=\"\" dir=\"auto\">")
     html.element("a", attributes: ["href": Site.post(post.key)], content: post.shownTitle)
     html.tag("</h2>\n")
     let excerpt = MarkedText.line(post.body, limit: Self.excerpt)
     if !excerpt.isEmpty {
-      html.element("p", attributes: ["class": "excerpt", "dir": "auto"], content: excerpt)
+      html.element(
+        "p",
+        attributes: ["class": "excerpt", "lang": "", "dir": "auto"],
+        content: excerpt
+      )
     }
     html.tag("\n<p class=\"meta\">")
     html.append(byline(post.author, at: post.createdAt, isExact: false))
@@ -137,7 +144,7 @@ struct Layout {
     for comment in list.comments {
       html.tag("<li>\n<p class=\"meta\">")
       html.append(byline(comment.writer, at: comment.createdAt, isExact: true))
-      html.tag("</p>\n<div class=\"prose\">\n")
+      html.tag("</p>\n<div class=\"prose\" lang=\"\">\n")
       html.append(MarkedText.html(comment.shownText))
       html.tag("</div>\n</li>\n")
     }

@@ -134,7 +134,6 @@ extension Page {
     .prose > :first-child { margin-top: 0; }
     .prose > :last-child { margin-bottom: 0; }
     .prose p, .prose ul, .prose ol, .prose pre, .prose blockquote { margin: 0 0 1.05em; }
-    .prose p { hyphens: auto; }
     .prose a { text-decoration-color: var(--ember); overflow-wrap: anywhere; }
     blockquote { padding-left: 1.1rem; border-left: 3px solid var(--line); color: var(--soft); }
     blockquote p:last-child { margin: 0; }
