@@ -203,6 +203,23 @@ struct OriginTests {
   }
 
   @Test(
+    "lets pages of its own host read, for which browsers send no origin",
+    arguments: [
+      ("10.0.2.2:9000", true), ("blog.example.org", true), ("localhost:9000", true),
+      ("localhost", false), ("evil.test:9000", false),
+    ]
+  )
+  func ownPageReads(host: String, isLetIn: Bool) async throws {
+    for (site, isOwn) in [("same-origin", true), ("same-site", false), ("cross-site", false)] {
+      let text = try await answer(
+        "GET /a HTTP/1.1\r\nHost: \(host)\r\nSec-Fetch-Site: \(site)\r\nConnection: close\r\n\r\n",
+        at: ["blog.example.org"]
+      )
+      #expect(text.hasPrefix("HTTP/1.1 404 ") == (isLetIn && isOwn), "\(text)")
+    }
+  }
+
+  @Test(
     "recognizes valid origins",
     arguments: [
       ("http://localhost:5173", true), ("https://app.test", true), ("http://[::1]:80", true),

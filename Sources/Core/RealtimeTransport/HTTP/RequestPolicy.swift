@@ -123,14 +123,17 @@ package struct RequestPolicy: Sendable {
     guard !request.headers.contains(name: "Origin") else {
       return allowedOrigin(in: request.headers) != nil
     }
-    // What a page embeds or links to is requested without an origin, but names the page or at least
-    // reveals that there is one.
+    // What a page reads from its own host, embeds or links to is requested without an origin, but
+    // names the page or at least reveals that there is one.
     if request.method == "GET" || request.method == "HEAD", isPublic(request.path) { return true }
     let page = request.referringOrigin
     if let page, isAllowed(page, to: request.headers) { return true }
-    let sites = request.headers["Sec-Fetch-Site"]
-    guard request.path == Self.longPollingPath else { return sites.allSatisfy { $0 == "none" } }
-    return page == nil && sites.allSatisfy { $0 == "none" || $0 == "same-origin" }
+    let isPolling = request.path == Self.longPollingPath
+    let mayBeOwn = isPolling || pageHost(in: request.headers) != nil
+    return (page == nil || !isPolling)
+      && request.headers["Sec-Fetch-Site"].allSatisfy {
+        $0 == "none" || $0 == "same-origin" && mayBeOwn
+      }
   }
 
   /// The origin in the header if there is exactly one and it is allowed.
@@ -146,11 +149,13 @@ package struct RequestPolicy: Sendable {
     guard let page = Self.authority(ofOrigin: origin) else { return false }
     if allowsLoopbackPages, page.isLoopback { return true }
     if ownHosts.contains(where: { isOwn(page, of: $0) }) { return true }
+    return pageHost(in: headers).map { isOwn(page, of: $0) } ?? false
+  }
+
+  /// The host of a request, if its pages are certainly this server's.
+  private func pageHost(in headers: HTTPHeaders) -> Authority? {
     // On this machine, only the port tells this server from others.
-    guard let host = ownHost(in: headers), !host.isLoopback || host.port != nil else {
-      return false
-    }
-    return isOwn(page, of: host)
+    ownHost(in: headers).flatMap { !$0.isLoopback || $0.port != nil ? $0 : nil }
   }
 
   /// Whether a page is served under the host of a request, with the same port.
