@@ -10,6 +10,7 @@ final class Document: NSObject, XMLParserDelegate {
     "em", "strong", "code", "pre", "blockquote", "table", "tr", "th", "td",
     "svg", "path",
     "feed", "id", "updated", "published", "generator", "entry", "author", "name", "content",
+    "summary",
   ]
   static let knownAttributes: Set<String> = [
     "lang", "charset", "name", "content", "rel", "href", "type", "title", "class", "aria-label",

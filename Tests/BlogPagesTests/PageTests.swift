@@ -276,6 +276,21 @@ struct PageTests {
     #expect(post.body.utf8.count < 2_000_000)
   }
 
+  @Test("The feed summarizes posts once it is long, however much their markup takes")
+  func longFeed() async throws {
+    let reader = try await Reader()
+    let table = "a|b\n-|-\n" + String(repeating: "|\n", count: 8_000)
+    for number in 0..<20 {
+      try await reader.post(Reader.key(1_700_000_000, number), title: "T\(number)", body: table)
+    }
+    let answer = try await reader.get("/blog/feed.atom")
+    #expect(answer.body.utf8.count < 2_000_000)
+    let feed = try Document(answer.body)
+    #expect(feed.problem == nil && feed.texts("feed/entry/title").count == 20)
+    let (contents, summaries) = (feed.texts("feed/entry/content"), feed.texts("feed/entry/summary"))
+    #expect(!contents.isEmpty && !summaries.isEmpty && contents.count + summaries.count == 20)
+  }
+
   @Test("A site address must be an HTTP or HTTPS origin")
   func addresses() throws {
     for good in ["https://blog.example.org", "http://localhost:9000", "https://a.example/"] {

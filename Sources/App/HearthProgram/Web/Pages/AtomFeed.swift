@@ -7,6 +7,11 @@ internal import RealtimeServer
 /// Identifiers are tag URIs (RFC 4151) made of the blog's host and the key of a post, so they stay
 /// the same when a post is edited or the blog moves to another scheme or port.
 struct AtomFeed {
+  /// The length from which the feed leaves the text of further posts to their pages, in bytes.
+  private static let longTexts = 512 * 1_024
+  /// The length of the summary of such a post, in characters.
+  private static let summary = 260
+
   private let site: Site
 
   init(_ site: Site) {
@@ -48,9 +53,13 @@ struct AtomFeed {
     let name = PlainText.line(post.author.name, limit: Author.longestName)
     xml.element("name", content: name.isEmpty ? "unknown" : name)
     xml.tag("</author>")
-    // This element's text is the HTML of the content.
-    let html = MarkedText.html(post.shownBody).text
-    xml.element("content", attributes: ["type": "html"], content: html)
+    if xml.text.utf8.count < Self.longTexts {
+      // This element's text is the HTML of the content.
+      let html = MarkedText.html(post.shownBody).text
+      xml.element("content", attributes: ["type": "html"], content: html)
+    } else {
+      xml.element("summary", content: MarkedText.line(post.body, limit: Self.summary))
+    }
     xml.tag("</entry>\n")
   }
 
