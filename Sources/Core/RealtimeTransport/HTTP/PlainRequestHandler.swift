@@ -494,6 +494,11 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
   private func setDeadline(_ time: TimeAmount) {
     deadline?.cancel()
     deadline = context?.eventLoop.assumeIsolated().scheduleTask(in: time) {
+      if self.isReceiving, self.request.head != nil {
+        // Its client knows then that nothing was stored, and why.
+        let reason: StaticString = "the request took too long to arrive"
+        return self.write(HTTPAnswer(status: 408, error: reason), isLast: true)
+      }
       self.output?.flush()
       self.close()
     }
