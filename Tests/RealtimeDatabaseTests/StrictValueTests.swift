@@ -224,4 +224,17 @@ struct StrictValueTests {
       _ = DataSnapshot(.empty, at: ref).hasChild(path)
     }
   }
+
+  @Test("An empty path is a programmer error, never the parent", arguments: 0..<3)
+  func emptyPaths(number: Int) async throws {
+    await #expect(processExitsWith: .failure) { [number] in
+      let database = try Database(url: "unix:/nonexistent/socket?ns=none")
+      let users = database.reference(withPath: "users")
+      switch number {
+      case 0: _ = users.child("")
+      case 1: _ = database.reference(withPath: "")
+      default: _ = DataSnapshot(.empty, at: users).childSnapshot(forPath: "")
+      }
+    }
+  }
 }

@@ -310,7 +310,7 @@ enum DatabasePath {
     if let problem = Validation.problem(withPath: named) {
       throw CommandFailure(.usage, "the path \(text) is not legal: \(problem)")
     }
-    return path.wireText
+    return path.description
   }
 
   /// Parses a JSON value.

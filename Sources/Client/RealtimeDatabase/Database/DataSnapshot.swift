@@ -77,10 +77,10 @@ public final class DataSnapshot: Sendable {
 
   /// The data at a relative path.
   ///
-  /// Passing a path that no database can have is a programmer error and traps.
+  /// Passing an empty path, or one that no database can have, is a programmer error and traps.
   public func childSnapshot(forPath childPathString: String) -> DataSnapshot {
-    let path = Path(wire: childPathString)
-    return DataSnapshot(node[path], at: ref.child(of: path), metadata: metadata)
+    let child = ref.child(childPathString)
+    return DataSnapshot(node[Path(wire: childPathString)], at: child, metadata: metadata)
   }
 
   /// The data at a relative path that text from outside the program is part of.

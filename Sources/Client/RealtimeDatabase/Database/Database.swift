@@ -92,8 +92,8 @@ public final class Database: Sendable {
 
   /// The location at a path; slashes separate its keys.
   ///
-  /// Passing a path that no database can have is a programmer error and traps. For text from outside
-  /// the program, use ``DatabaseReference/child(validating:)`` or ``escapedKey(_:)``.
+  /// Passing an empty path, or one that no database can have, is a programmer error and traps; `/` is
+  /// the root. For text from outside the program, use ``DatabaseReference/child(validating:)`` or ``escapedKey(_:)``.
   public func reference(withPath path: String) -> DatabaseReference { reference().child(path) }
 
   /// The location that a URL of this database names.

@@ -30,11 +30,16 @@ public final class DatabaseReference: DatabaseQuery, @unchecked Sendable {
 
   /// The location at a relative path; slashes separate its keys.
   ///
-  /// Passing a path that no database can have is a programmer error and traps. A path must not be
-  /// longer than 768 bytes, nor contain `.`, `#`, `$`, `[`, `]` or control characters. For text from
-  /// outside the program, use ``child(validating:)`` or ``Database/escapedKey(_:)``.
+  /// Passing an empty path, or one that no database can have, is a programmer error and traps. A path
+  /// must not be longer than 768 bytes, nor contain `.`, `#`, `$`, `[`, `]` or control characters. For
+  /// text from outside the program, use ``child(validating:)`` or ``Database/escapedKey(_:)``.
   public func child(_ pathString: String) -> DatabaseReference {
-    child(of: Path(wire: pathString))
+    // With an empty identifier, `users.child(id).removeValue()` would remove all users.
+    CallerContract.require(
+      !pathString.isEmpty,
+      "a path cannot be empty; for text from outside, use child(validating:)"
+    )
+    return child(of: Path(wire: pathString))
   }
 
   /// The location at a relative path that text from outside the program is part of.
