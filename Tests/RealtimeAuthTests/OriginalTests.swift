@@ -35,6 +35,35 @@ struct OriginalTests {
     #expect(await told.wait(for: 2).sorted() == ["password", "token"])
   }
 
+  @Test("Calls without a completion handler take effect, and listeners learn of it")
+  func withoutCompletion() async throws {
+    let auth = try await Scene().auth()
+    let seen = Record<String>()
+    auth.addStateDidChangeListener { seen.append($1.map { $0.email ?? "guest" } ?? "nobody") }
+    await seen.wait(for: 1)
+    // Within closures that are not `async`, as in programs that wait for nothing.
+    let enter = { auth.signInAnonymously() }
+    enter()
+    await seen.wait(for: 2)
+    let leave = { auth.currentUser?.delete() }
+    leave()
+    await seen.wait(for: 3)
+    let create = { [email, password] in auth.createUser(withEmail: email, password: password) }
+    create()
+    #expect(await seen.wait(for: 4) == ["nobody", "guest", "nobody", email])
+  }
+
+  @Test("Names that the original's blocks have as async calls give the same tokens")
+  func importedNames() async throws {
+    let auth = try await Scene().auth()
+    let user = try await auth.createUser(withEmail: email, password: password).user
+    let result = try await user.idTokenResult()
+    #expect(try await user.idToken() == result.token)
+    let forced = try await user.idTokenForcingRefresh(true)
+    #expect(forced != result.token)
+    #expect(try await user.idTokenResult(forcingRefresh: false).token == forced)
+  }
+
   @Test("authStateChanges yields the current user and each change, then stops listening")
   func authStateChanges() async throws {
     let auth = try await Scene().auth()

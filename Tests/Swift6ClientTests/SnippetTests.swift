@@ -96,6 +96,28 @@ struct SnippetTests {
     print(written, committed, snapshot)
   }
 
+  // Never called: signing in and changing an account, in code that waits for nothing.
+  private func signIns(_ auth: Auth, _ user: User, _ credential: AuthCredential) {
+    if auth.currentUser == nil { auth.signInAnonymously() }
+    auth.signInAnonymously() { (result, error) in print(result as Any, error as Any) }
+    auth.createUser(withEmail: "ann@example.org", password: "correct horse")
+    auth.signIn(withEmail: "ann@example.org", password: "correct horse")
+    auth.signIn(with: credential)
+    auth.signIn(withCustomToken: "token")
+    auth.sendPasswordReset(withEmail: "ann@example.org")
+    auth.verifyPasswordResetCode("code") { email, error in print(email ?? "", error as Any) }
+    user.reload()
+    user.updateEmail(to: "ann@example.org")
+    user.updatePassword(to: "correct horse")
+    user.link(with: credential)
+    user.reauthenticate(with: credential)
+    let request = user.createProfileChangeRequest()
+    request.displayName = "Ann"
+    request.commitChanges()
+    user.delete()
+    Task { try await auth.signIn(withEmail: "ann@example.org", password: "correct horse") }
+  }
+
   // Differs: Two snapshots of one location
   @Test("Snapshots are equatable and hashable by location and data")
   func snapshots() throws {

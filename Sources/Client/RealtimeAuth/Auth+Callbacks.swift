@@ -46,6 +46,14 @@ extension Auth {
     finish(completion) { try await $0.sendPasswordReset(withEmail: email) }
   }
 
+  /// Gets the email address that a code was issued for.
+  public func verifyPasswordResetCode(
+    _ code: String,
+    completion: @escaping (String?, (any Error)?) -> Void
+  ) {
+    run(completion) { try await $0.verifyPasswordResetCode(code) }
+  }
+
   /// Sets a new password, using the code from the email.
   public func confirmPasswordReset(
     withCode code: String,

@@ -241,6 +241,13 @@ extension User {
     try await getIDToken(forcingRefresh: isForced)
   }
 
+  /// The same as ``getIDToken(forcingRefresh:)``.
+  ///
+  /// - Throws: ``AuthError``.
+  public func idTokenForcingRefresh(_ isForced: Bool) async throws -> String {
+    try await getIDToken(forcingRefresh: isForced)
+  }
+
   /// Returns a token that remains valid for some time, and its claims.
   ///
   /// - Throws: ``AuthError``.
@@ -248,6 +255,15 @@ extension User {
     forcingRefresh isForced: Bool = false
   ) async throws -> AuthTokenResult {
     try AuthTokenResult(await getIDToken(forcingRefresh: isForced))
+  }
+
+  /// The same as ``getIDTokenResult(forcingRefresh:)``.
+  ///
+  /// - Throws: ``AuthError``.
+  public func idTokenResult(
+    forcingRefresh isForced: Bool = false
+  ) async throws -> AuthTokenResult {
+    try await getIDTokenResult(forcingRefresh: isForced)
   }
 
   /// Gets a token and passes it to a block on ``Auth/callbackQueue``.
