@@ -71,7 +71,7 @@ enum ProgramActions {
   }
 
   private static func help(keys: [KeySequence], in contexts: Set<Context>) -> BoundAction {
-    BoundAction(.help, keys: keys, in: contexts, help: "the keys that one needs here") {
+    BoundAction(.help, keys: keys, in: contexts, help: "the keys you need here") {
       $0.openHelp()
     }
     .hint("help", rank: 1)

@@ -161,7 +161,7 @@ enum SettingsActions {
       .back,
       keys: ["Esc", "^C"],
       in: [.settings],
-      help: "back; what was not kept is as before"
+      help: "back, without keeping the change"
     ) { $0.leaveSettings() }
     .hint("back", rank: 3),
   ]

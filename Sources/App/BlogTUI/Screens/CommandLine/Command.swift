@@ -81,7 +81,7 @@ package struct Command: Sendable {
     Command(
       "bind",
       arguments: "PLACE KEYS ACTION",
-      help: "give keys another meaning until the program ends"
+      help: "rebind keys until the program ends"
     ) { model, rest in
       model.bind(rest)
       return []
@@ -101,14 +101,14 @@ package struct Command: Sendable {
     Command("search", arguments: "[WORD…]", help: "search title, author and text") {
       $0.searchPosts(for: $1)
     },
-    Command("open-post", arguments: "ID", help: "open the post of that identifier") { $0.open($1) },
+    Command("open-post", arguments: "ID", help: "open the post with this ID") { $0.open($1) },
     Command("tag", arguments: "NAME", help: "show the posts with a tag") { $0.showTag($1) }
       .completing { words, session in
         guard words.count == 2 else { return [] }
         let tags = session.feed.posts.flatMap { TextMarks(of: $0.title, $0.body).tags }
         return Set(tags).sorted().map { Word($0) }
       },
-    Command("save-search", arguments: "NAME", help: "save the search in the list under a name") {
+    Command("save-search", arguments: "NAME", help: "save the current search under a name") {
       $0.saveSearch(as: $1)
     },
     Command("remove-search", arguments: "NAME", help: "remove a saved search") {
@@ -121,7 +121,7 @@ package struct Command: Sendable {
     Command(
       "name",
       arguments: "[NAME]",
-      help: "show the name by which others see you, or change it"
+      help: "show or change the name others see"
     ) { $0.changeName(to: $1) },
     Command("pipe", arguments: "COMMAND", help: "run a shell command with the post as its input") {
       $0.pipe(to: $1)
@@ -135,12 +135,12 @@ package struct Command: Sendable {
     Command(
       "report",
       arguments: "[FILE]",
-      help: "write a report of a problem to a file, without secrets"
+      help: "write a problem report to a file, without secrets"
     ) { _, rest in [.environment(.report(file: rest))] },
     Command(
       "net",
       arguments: "[on|off]",
-      help: "cut this terminal off from the database, or connect it again"
+      help: "disconnect this terminal from the database, or reconnect it"
     ) { $0.session.network($1) }
     .completing { words, _ in
       guard words.count == 2 else { return [] }

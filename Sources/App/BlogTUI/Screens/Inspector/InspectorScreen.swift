@@ -122,8 +122,9 @@ enum InspectorActions {
       $0.session.inspector.togglePause()
     }
     .hint("pause", rank: 4),
-    BoundAction("next-kind", keys: ["f", "Tab"], in: [.inspector], help: "only one kind of events")
-    { $0.session.inspector.showNextKind() }
+    BoundAction("next-kind", keys: ["f", "Tab"], in: [.inspector], help: "only one kind of event") {
+      $0.session.inspector.showNextKind()
+    }
     .hint("kind", rank: 5),
     BoundAction(.search, keys: ["/"], in: [.inspector], help: "only some paths") {
       $0.stack[InspectorScreen.self]?.isFiltering = true

@@ -35,8 +35,8 @@ enum ListActions {
     tab(.top, named: "show-top", key: "2", help: "the posts with the most stars"),
     tab(.mine, named: "show-mine", key: "3", help: "my posts"),
     tab(.myTop, named: "show-my-top", key: "4", help: "my posts with the most stars"),
-    tab(.following, named: "show-following", key: "5", help: "the posts of those whom I follow"),
-    tab(.bookmarks, named: "show-bookmarks", key: "6", help: "the posts that I have marked"),
+    tab(.following, named: "show-following", key: "5", help: "posts by those I follow"),
+    tab(.bookmarks, named: "show-bookmarks", key: "6", help: "posts I bookmarked"),
     BoundAction("next-list", keys: ["Tab"], in: [.list], help: "next list") {
       $0.session.selectNeighbour(by: 1)
     }
@@ -122,13 +122,14 @@ enum ReadingActions {
       $0.showAuthor()
     }
     .unless { $0.currentPost?.uid.isEmpty == false ? nil : .nothingThere },
-    BoundAction("follow-author", keys: ["f"], in: .reading, help: "follow the author or no longer")
-    { $0.toggleFollow() }
+    BoundAction("follow-author", keys: ["f"], in: .reading, help: "follow or unfollow the author") {
+      $0.toggleFollow()
+    }
     .unless { model in
       guard let post = model.currentPost, !post.uid.isEmpty else { return .nothingThere }
       return post.uid == model.session.me.uid ? .note("Your own posts are under 3") : nil
     },
-    BoundAction("bookmark", keys: ["B"], in: .reading, help: "mark the post, or no longer") {
+    BoundAction("bookmark", keys: ["B"], in: .reading, help: "add or remove a bookmark") {
       $0.toggleBookmark()
     }
     .unless { $0.noPostInViewReason },
@@ -146,17 +147,18 @@ enum ReadingActions {
       help: "refuse or allow the author's comments on my posts"
     ) { $0.toggleBlock() }
     .unless { $0.otherAuthorReason },
-    BoundAction("muted", keys: [], in: .reading, help: "those whom I have muted or blocked") {
+    BoundAction("muted", keys: [], in: .reading, help: "those I muted or blocked") {
       $0.openMuted()
     }
     .unless { $0.session.reading.lists.hasUnwanted ? nil : .note("Nobody is muted or blocked") },
-    BoundAction("saved-searches", keys: ["S"], in: .reading, help: "the searches that I have saved")
-    { $0.openSearches() }
+    BoundAction("saved-searches", keys: ["S"], in: .reading, help: "my saved searches") {
+      $0.openSearches()
+    }
     .unless {
       $0.session.reading.lists.searches.isEmpty
         ? .note("No search is saved; :save-search NAME saves the one in the list") : nil
     },
-    BoundAction("tags", keys: ["#"], in: .reading, help: "posts with a tag of this one") {
+    BoundAction("tags", keys: ["#"], in: .reading, help: "posts that share a tag") {
       $0.chooseTag()
     }
     .unless { $0.tagsInView.isEmpty ? .note("There is no #tag here") : nil },
@@ -185,7 +187,7 @@ enum ReadingActions {
     },
     look("density", of: .density, keys: ["v"], in: [.list], help: "more or less of each post"),
     look("times", of: .times, keys: ["t"], in: .reading, help: "times as ages or as dates"),
-    look("day-rules", of: .dayRules, keys: ["D"], in: [.list], help: "a line between days or none"),
+    look("day-rules", of: .dayRules, keys: ["D"], in: [.list], help: "day separators on or off"),
     look("split", of: .split, keys: ["|"], in: .reading, help: "list and post side by side"),
   ]
 

@@ -367,7 +367,7 @@ enum PostActions {
       "earlier",
       keys: ["<"],
       in: [.post],
-      help: "show more of many comments: those before the first"
+      help: "load earlier comments"
     ) { model in
       model.session.message = .note("Loading earlier comments")
       return model.openPost.map { [.request(.showEarlierComments($0.id))] } ?? []
@@ -377,7 +377,7 @@ enum PostActions {
       "raw",
       keys: ["R"],
       in: .reading,
-      help: "texts as they were written, or with their markup"
+      help: "show text as written or with its markup"
     ) { model -> Void in
       model.session.reading.showsSource.toggle()
       model.relayout()
