@@ -53,6 +53,21 @@ struct OriginalTests {
     #expect(await seen.wait(for: 4) == ["nobody", "guest", "nobody", email])
   }
 
+  @Test("A listener is removed by its handle, kept as any object, and by no other object")
+  func handles() async throws {
+    let auth = try await Scene().auth()
+    let kept: [any NSObjectProtocol] = [
+      auth.addStateDidChangeListener { _, _ in }, auth.addIDTokenDidChangeListener { _, _ in },
+    ]
+    auth.removeStateDidChangeListener(NSObject())
+    auth.removeIDTokenDidChangeListener(NSObject())
+    #expect(auth.state.withLockedValue { $0.userListeners.count + $0.tokenListeners.count } == 2)
+    auth.removeStateDidChangeListener(kept[0])
+    #expect(auth.state.withLockedValue(\.userListeners).isEmpty)
+    auth.removeIDTokenDidChangeListener(kept[1])
+    #expect(auth.state.withLockedValue(\.tokenListeners).isEmpty)
+  }
+
   @Test("Names that the original's blocks have as async calls give the same tokens")
   func importedNames() async throws {
     let auth = try await Scene().auth()

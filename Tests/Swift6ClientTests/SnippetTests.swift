@@ -118,6 +118,32 @@ struct SnippetTests {
     Task { try await auth.signIn(withEmail: "ann@example.org", password: "correct horse") }
   }
 
+  // Never called: blocks by the names that the original has for them.
+  private func callbacks(
+    _ entered: AuthDataResultCallback?,
+    _ changed: UserProfileChangeCallback?,
+    _ sent: SendPasswordResetCallback?,
+    _ verified: @escaping VerifyPasswordResetCodeCallback,
+    _ confirmed: ConfirmPasswordResetCallback?,
+    _ token: AuthTokenCallback?,
+    _ result: AuthTokenResultCallback?,
+    _ state: @escaping AuthStateDidChangeListenerBlock,
+    _ tokenChange: @escaping IDTokenDidChangeListenerBlock
+  ) {
+    let auth = Auth.auth()
+    auth.signIn(withEmail: "ann@example.org", password: "correct horse", completion: entered)
+    auth.currentUser?.reload(completion: changed)
+    auth.sendPasswordReset(withEmail: "ann@example.org", completion: sent)
+    auth.verifyPasswordResetCode("code", completion: verified)
+    auth.confirmPasswordReset(withCode: "code", newPassword: "horse", completion: confirmed)
+    auth.currentUser?.getIDToken(completion: token)
+    auth.currentUser?.getIDTokenResult(completion: result)
+    let kept: NSObjectProtocol? = auth.addStateDidChangeListener(state)
+    if let kept = kept { auth.removeStateDidChangeListener(kept) }
+    let handle: AuthStateDidChangeListenerHandle = auth.addIDTokenDidChangeListener(tokenChange)
+    auth.removeIDTokenDidChangeListener(handle)
+  }
+
   // Differs: Two snapshots of one location
   @Test("Snapshots are equatable and hashable by location and data")
   func snapshots() throws {

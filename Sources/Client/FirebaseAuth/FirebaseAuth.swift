@@ -10,6 +10,25 @@ extension Auth {
   public static func auth(app: FirebaseApp) -> Auth { auth(ofApp: app.name) }
 }
 
+/// Receives the outcome of a sign-in.
+public typealias AuthDataResultCallback = Auth.AuthDataResultCallback
+/// Receives the error of a change, or nil on success.
+public typealias UserProfileChangeCallback = User.UserProfileChangeCallback
+/// Receives a token or an error.
+public typealias AuthTokenCallback = (String?, (any Error)?) -> Void
+/// Receives a token with its claims, or an error.
+public typealias AuthTokenResultCallback = (AuthTokenResult?, (any Error)?) -> Void
+/// Receives the error of a request for a code, or nil on success.
+public typealias SendPasswordResetCallback = ((any Error)?) -> Void
+/// Receives the email address that a code was issued for, or an error.
+public typealias VerifyPasswordResetCodeCallback = (String?, (any Error)?) -> Void
+/// Receives the error of a new password, or nil on success.
+public typealias ConfirmPasswordResetCallback = ((any Error)?) -> Void
+/// Receives the user who has signed in, or nil.
+public typealias AuthStateDidChangeListenerBlock = (Auth, User?) -> Void
+/// Receives the user who has a new token, or nil.
+public typealias IDTokenDidChangeListenerBlock = (Auth, User?) -> Void
+
 /// Signing in without waiting for the server, as programs for the original do.
 ///
 /// Listeners learn who has signed in; nobody learns of an error. At the top level of a script, Swift

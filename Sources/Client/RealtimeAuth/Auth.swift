@@ -1,5 +1,5 @@
 public import Dispatch
-internal import Foundation
+public import Foundation
 internal import Logging
 internal import NIOConcurrencyHelpers
 internal import NIOCore
@@ -123,6 +123,8 @@ public final class Auth: Sendable {
   }
 
   /// Sends all requests to an emulator from now on, without encryption.
+  ///
+  /// Passing anything other than a host and a port is a programmer error and traps.
   ///
   /// - Parameters:
   ///   - host: The emulator's host, without a scheme, a port or brackets.
@@ -306,6 +308,10 @@ extension Auth: DatabaseTokenProvider {
   }
 
   /// Calls a block with each new token; while it observes, tokens are refreshed in time.
+  ///
+  /// - Parameter block: Gets the token, or nil when nobody is signed in; runs on a queue of this
+  ///   object, not on ``callbackQueue``.
+  /// - Returns: The observation, which ends when it is released.
   public func observeTokens(
     _ block: @escaping @Sendable (DatabaseToken?) -> Void
   ) -> DatabaseTokenObservation {
@@ -315,13 +321,14 @@ extension Auth: DatabaseTokenProvider {
       keepFresh(&state)
       return state.lastNumber
     }
-    return DatabaseTokenObservation { [weak self] in self?.stopTellingTokens(to: number) }
+    return DatabaseTokenObservation { [weak self] in self?.remove(number) }
   }
 
-  /// Removes an observer or a token listener; after the last one, tokens need not stay fresh.
-  private func stopTellingTokens(to number: Int) {
+  /// Removes an observer or a listener; after the last one of tokens, these need not stay fresh.
+  private func remove(_ number: Int) {
     state.withLockedValue { state in
       state.observers[number] = nil
+      state.userListeners[number] = nil
       state.tokenListeners[number] = nil
       keepFresh(&state)
     }
@@ -349,8 +356,10 @@ extension Auth {
   }
 
   /// Removes a listener; it is not called again.
-  public func removeStateDidChangeListener(_ handle: AuthStateDidChangeListenerHandle) {
-    state.withLockedValue { $0.userListeners[handle.number] = nil }
+  ///
+  /// - Parameter handle: The listener's handle; for any other object, nothing happens.
+  public func removeStateDidChangeListener(_ handle: any NSObjectProtocol) {
+    if let handle = handle as? AuthStateDidChangeListenerHandle { remove(handle.number) }
   }
 
   /// Calls a block at once, and whenever the token changes: on each refresh, sign-in and sign-out.
@@ -368,8 +377,10 @@ extension Auth {
   }
 
   /// Removes a token listener; it is not called again.
-  public func removeIDTokenDidChangeListener(_ handle: IDTokenDidChangeListenerHandle) {
-    stopTellingTokens(to: handle.number)
+  ///
+  /// - Parameter handle: The listener's handle; for any other object, nothing happens.
+  public func removeIDTokenDidChangeListener(_ handle: any NSObjectProtocol) {
+    removeStateDidChangeListener(handle)
   }
 
   /// The signed-in user, at once and after each change.
@@ -433,12 +444,14 @@ extension Auth {
   }
 }
 
-/// Identifies a listener, for removing it.
-public struct AuthStateDidChangeListenerHandle: Hashable, Sendable {
+/// Identifies a listener, for removing it; programs may keep it as an `NSObjectProtocol`.
+public final class AuthStateDidChangeListenerHandle: NSObject, Sendable {
   let number: Int
+
+  init(number: Int) {
+    self.number = number
+  }
 }
 
 /// Identifies a token listener, for removing it.
-public struct IDTokenDidChangeListenerHandle: Hashable, Sendable {
-  let number: Int
-}
+public typealias IDTokenDidChangeListenerHandle = AuthStateDidChangeListenerHandle
