@@ -18,6 +18,10 @@ extension EndToEnd {
 
     /// Opens a program beside the one that is tested.
     private func open(_ program: String, _ arguments: String...) throws -> TerminalSession {
+      try open(program, arguments)
+    }
+
+    private func open(_ program: String, _ arguments: [String]) throws -> TerminalSession {
       let folder = URL(filePath: Sandbox.program).deletingLastPathComponent()
       let path = folder.appending(path: program).path
       return try TerminalSession([url] + arguments, of: path, in: sandbox)
@@ -84,6 +88,25 @@ extension EndToEnd {
       try bob.wait(for: "signed 2 times")
       try ann.wait(for: "Bob: Hi")
       #expect(try stored("/guest-book/entries").matches(of: /"date":\d+/).count == 2)
+    }
+
+    @Test("Examples name what the server refuses, and do not call it kept")
+    func refusals() throws {
+      server.process.terminate()
+      let rules = sandbox.directory + "/rules.json"
+      try #"{"rules": {".read": true, ".write": false}}"#
+        .write(toFile: rules, atomically: true, encoding: .utf8)
+      try sandbox.serve("--emulator", "--port", "\(server.port)", "--rules", rules)
+      let errands = try open("Errands", sandbox.directory + "/errands", "Buy tea")
+      #expect(try errands.waitForEnd() == 0)
+      let shown = errands.terminal.lines.joined(separator: " ")
+      #expect(shown.contains("The server refused \"Buy tea\""))
+      #expect(!shown.contains("kept"))
+      for (program, arguments) in [("Chat", ["Ann"]), ("GuestBook", ["Ann", "Hello"])] {
+        let refused = try open(program, arguments)
+        #expect(try refused.waitForEnd() == 1)
+        #expect(refused.terminal.lines.contains { $0.hasPrefix("Permission denied") })
+      }
     }
 
     @Test("Errands written offline are sent exactly once by a later run")

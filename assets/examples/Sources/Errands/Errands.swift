@@ -18,9 +18,15 @@ struct Errands {
   }
 
   /// Adds an errand and returns as soon as it is on this machine's disk.
-  func add(_ text: String) async throws {
+  ///
+  /// The block is called if the server refuses the errand, which may be long afterwards.
+  func add(_ text: String, refused: @escaping @Sendable (any Error) -> Void) async throws {
     // With a block, since the form without one waits for the server.
-    list.childByAutoId().setValue(text) { _, _ in }
+    list.childByAutoId().setValue(text) { error, _ in
+      // What is not sent when the database closes is unavailable, not refused.
+      guard let error, (error as? DatabaseError)?.kind != .unavailable else { return }
+      refused(error)
+    }
     try await database.waitUntilStored()
   }
 
