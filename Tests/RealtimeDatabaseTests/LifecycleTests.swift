@@ -112,6 +112,22 @@ struct LifecycleTests {
     #expect(error?.path == "/a")
   }
 
+  @Test("The error of a read says why there is no connection")
+  func obstacle() async throws {
+    var options = DatabaseOptions()
+    options.readDeadline = .milliseconds(50)
+    let database = try Database(url: "unix:/nonexistent/socket?ns=none", options: options)
+    database.callbackQueue = DispatchQueue(label: "test.callbacks")
+    let reasons = Record<String>()
+    database.observeConnection { if let problem = $0.problem { reasons.append(problem.reason) } }
+    let place = database.reference(withPath: "a")
+    place.keepSynced(true)
+    let reason = try #require(await reasons.wait(for: 1).first)
+    let error = await #expect(throws: DatabaseError.self) { try await place.getData() }
+    #expect(error?.kind == .unavailable)
+    #expect(error?.reason == "Client is offline: \(reason)")
+  }
+
   // Differs: A read fails at once after
   @Test("A read fails at once after goOffline if nothing is cached")
   func offlineRead() async throws {

@@ -122,10 +122,18 @@ extension Repo {
       let snapshot = DataSnapshot(node, of: query, metadata: metadata)
       enqueue { block(.success(snapshot)) }
     case .failure(let outcome):
-      let error = DatabaseError(outcome, at: query.path)
+      let error = DatabaseError(explained(outcome), at: query.path)
         .naming(.read(path: query.path.description, query: query.query))
       enqueue { block(.failure(error)) }
     }
+  }
+
+  /// The outcome of a read with the reason why there is no connection, if that was the obstacle.
+  private func explained(_ outcome: Outcome) -> Outcome {
+    guard outcome.status == .unavailable, core.phase != .interrupted, let problem else {
+      return outcome
+    }
+    return Outcome(.unavailable, reason: "Client is offline: \(problem.reason)")
   }
 
   func finishTransaction(

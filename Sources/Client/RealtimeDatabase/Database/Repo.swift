@@ -40,7 +40,7 @@ package final actor Repo {
   /// The number of attempts to connect to the database's own host since the last greeting.
   private var ungreeted = 0
   /// Why the last connection or attempt ended.
-  private var problem: ConnectionStatus.Problem?
+  private(set) var problem: ConnectionStatus.Problem?
   private var status: ConnectionStatus
   /// The connection that status observers were last told about.
   private var toldConnection: ConnectionID?
