@@ -49,10 +49,13 @@ extension DatabaseQuery: Hashable {
 /// Values sort in the order null, false, true, numbers, strings, objects. Children of equal value
 /// sort by key, integer keys first. These are programmer errors and trap: two orders, two limits,
 /// two bounds on one side, a bound that is not a leaf value, a bound other than a string with
-/// ``queryOrderedByKey()``, and a boolean bound with ``queryOrderedByPriority()`` or without an
-/// order.
+/// ``queryOrderedByKey()``, a boolean bound with ``queryOrderedByPriority()`` or without an order, a
+/// child key that no database can have, and one together with ``queryOrderedByKey()``.
 extension DatabaseQuery {
   /// Orders the children by the value at a path below each of them.
+  ///
+  /// Passing an empty path, or one that no database can have, is a programmer error and traps. For
+  /// text from outside the program, use ``queryOrdered(validatingChild:)``.
   public func queryOrdered(byChild path: String) -> DatabaseQuery {
     let child = Path(wire: path)
     if let problem = child.isRoot ? "it is empty" : Validation.problem(withPath: child) {
@@ -88,9 +91,13 @@ extension DatabaseQuery {
   public func queryOrderedByPriority() -> DatabaseQuery { ordered(by: .priority) }
 
   /// Keeps only the first children, at most `limit` of them.
+  ///
+  /// A limit of 0, or of more than 2,147,483,647, is a programmer error and traps.
   public func queryLimited(toFirst limit: UInt) -> DatabaseQuery { limited(to: limit, .first) }
 
   /// Keeps only the last children, at most `limit` of them.
+  ///
+  /// A limit of 0, or of more than 2,147,483,647, is a programmer error and traps.
   public func queryLimited(toLast limit: UInt) -> DatabaseQuery { limited(to: limit, .last) }
 
   /// Keeps the children from a value on; of the children with that value, those from a key on.
@@ -390,9 +397,9 @@ extension DatabaseQuery {
   ///
   /// - Returns: The data.
   /// - Throws: ``DatabaseError``. Always: `permission_denied`. If no data is known locally either:
-  ///   `unavailable` after ``Database/goOffline()`` or when the server could not be reached in
-  ///   time, and `timed_out` when it did not answer (see ``DatabaseOptions/readDeadline``).
-  ///   `cancelled` when the task is cancelled.
+  ///   `unavailable` after ``Database/goOffline()`` or, with the reason why, when the server could
+  ///   not be reached in time, and `timed_out` when it did not answer (see
+  ///   ``DatabaseOptions/readDeadline``). `cancelled` when the task is cancelled.
   public func getData() async throws -> DataSnapshot {
     // The repository enforces the read deadline.
     try await Answer<DataSnapshot>.awaited(cancellation: .cancelled(at: path)) { answer in

@@ -23,7 +23,7 @@ extension DatabaseQuery {
   /// and then a ``DatabaseError`` of kind `overflow`, because a list that misses an event would
   /// stay wrong.
   ///
-  /// - Parameter limit: The size of the buffer in events; 100 000 by default.
+  /// - Parameter limit: The size of the buffer in events, at least 1; 100 000 by default.
   /// - Returns: A sequence of events that begins with the existing children.
   public func childEvents(bufferingAtMost limit: Int = 100_000) -> DatabaseChildEventsSequence {
     DatabaseChildEventsSequence(self, bufferingAtMost: limit)
@@ -98,7 +98,7 @@ public struct DatabaseChildEventsSequence: AsyncSequence, Sendable {
   ///
   /// - Parameters:
   ///   - query: The query.
-  ///   - limit: The size of the buffer in events; 100 000 by default.
+  ///   - limit: The size of the buffer in events, at least 1; 100 000 by default.
   public init(_ query: DatabaseQuery, bufferingAtMost limit: Int = 100_000) {
     CallerContract.require(limit > 0, "the buffer must hold at least one event")
     self.query = query
