@@ -112,10 +112,11 @@ struct LifecycleTests {
     #expect(error?.path == "/a")
   }
 
-  @Test("The error of a read says why there is no connection")
+  @Test("The errors of a read and of an awaited write say why there is no connection")
   func obstacle() async throws {
     var options = DatabaseOptions()
     options.readDeadline = .milliseconds(50)
+    options.writeDeadline = options.readDeadline
     let database = try Database(url: "unix:/nonexistent/socket?ns=none", options: options)
     database.callbackQueue = DispatchQueue(label: "test.callbacks")
     let reasons = Record<String>()
@@ -123,9 +124,12 @@ struct LifecycleTests {
     let place = database.reference(withPath: "a")
     place.keepSynced(true)
     let reason = try #require(await reasons.wait(for: 1).first)
-    let error = await #expect(throws: DatabaseError.self) { try await place.getData() }
-    #expect(error?.kind == .unavailable)
-    #expect(error?.reason == "Client is offline: \(reason)")
+    let read = await #expect(throws: DatabaseError.self) { try await place.getData() }
+    #expect(read?.kind == .unavailable)
+    #expect(read?.reason == "Client is offline: \(reason)")
+    let write = await #expect(throws: DatabaseError.self) { try await place.setValue(1) }
+    #expect(write?.kind == .timedOut)
+    #expect(write?.reason.contains(reason) == true)
   }
 
   // Differs: A read fails at once after

@@ -453,7 +453,7 @@ extension DatabaseQuery {
   ) async throws -> (DataSnapshot, String?) {
     let late = DatabaseError(.timedOut, at: path, reason: "no such event came in time")
     return try await Answer<(DataSnapshot, String?)>.awaited(
-      within: deadline.map { ($0, late) },
+      within: deadline.map { ($0, { late }) },
       on: repo.eventLoop,
       cancellation: .cancelled(at: path)
     ) { answer in

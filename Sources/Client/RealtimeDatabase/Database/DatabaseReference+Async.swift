@@ -149,10 +149,14 @@ extension DatabaseReference {
     }
   }
 
-  private var deadline: (time: Duration, error: DatabaseError)? {
+  private var deadline: (time: Duration, error: @Sendable () -> DatabaseError)? {
     repo.options.writeDeadline.map { time in
-      let reason = "the server did not acknowledge the write in time; it may still be applied"
-      return (time, DatabaseError(.timedOut, at: path, reason: reason))
+      let error: @Sendable () -> DatabaseError = { [repo, path] in
+        let obstacle = repo.assumeIsolated { $0.obstacle }.map { " (\($0))" } ?? ""
+        let problem = "the server did not acknowledge the write in time\(obstacle)"
+        return DatabaseError(.timedOut, at: path, reason: "\(problem); it may still be applied")
+      }
+      return (time, error)
     }
   }
 

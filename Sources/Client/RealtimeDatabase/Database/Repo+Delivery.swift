@@ -128,12 +128,13 @@ extension Repo {
     }
   }
 
+  /// Why there is no connection; nil while there is one, and if it is not wanted.
+  var obstacle: String? { core.phase == .interrupted ? nil : problem?.reason }
+
   /// The outcome of a read with the reason why there is no connection, if that was the obstacle.
   private func explained(_ outcome: Outcome) -> Outcome {
-    guard outcome.status == .unavailable, core.phase != .interrupted, let problem else {
-      return outcome
-    }
-    return Outcome(.unavailable, reason: "Client is offline: \(problem.reason)")
+    guard outcome.status == .unavailable, let obstacle else { return outcome }
+    return Outcome(.unavailable, reason: "Client is offline: \(obstacle)")
   }
 
   func finishTransaction(

@@ -35,7 +35,7 @@ final class Answer<Value: Sendable>: Sendable {
   /// Starts an operation and waits for its answer.
   ///
   /// - Parameters:
-  ///   - deadline: How long to wait at most, and the error to throw afterwards.
+  ///   - deadline: How long to wait at most, and makes the error to throw afterwards, on the loop.
   ///   - eventLoop: The event loop that times the deadline; without it there is none.
   ///   - cancellation: The error to throw when the task is cancelled.
   ///   - start: Starts the operation and finishes the answer, on any thread; only the first result
@@ -43,7 +43,7 @@ final class Answer<Value: Sendable>: Sendable {
   /// - Returns: The answer.
   /// - Throws: The error of the answer, or that of the deadline or the cancellation.
   static func awaited(
-    within deadline: (time: Duration, error: DatabaseError)? = nil,
+    within deadline: (time: Duration, error: @Sendable () -> DatabaseError)? = nil,
     on eventLoop: (any EventLoop)? = nil,
     cancellation: DatabaseError,
     _ start: (Answer) -> Void
@@ -56,7 +56,7 @@ final class Answer<Value: Sendable>: Sendable {
         if let deadline, let eventLoop {
           let amount = TimeAmount(deadline.time)
           answer.keep(
-            eventLoop.scheduleTask(in: amount) { answer.giveUp(deadline.error) }
+            eventLoop.scheduleTask(in: amount) { answer.giveUp(deadline.error()) }
           )
         }
       }
