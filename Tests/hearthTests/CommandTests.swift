@@ -308,6 +308,20 @@ extension EndToEnd {
       #expect(try sandbox.serverProcess() == server)
     }
 
+    @Test("Of programs that start together, one starts the server and all use it")
+    func together() throws {
+      let sandbox = try Sandbox()
+      let posts = try (0..<10).map { number in
+        try sandbox.start("post", "--title", "\(number)", "--body", "b")
+      }
+      for post in posts { #expect(post.wait() == 0) }
+      let list = try sandbox.hearth("list", "recent", "--json").output
+      #expect(list.split(separator: "\n").count == 10)
+      let log = sandbox.directory + "/state/hearth/server.log"
+      let lines = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+      #expect(!lines.contains("in use by another server"), "\(lines)")
+    }
+
     @Test("Another data directory has its own server, whichever variable names it")
     func otherData() throws {
       #expect(try sandbox.hearth("set", "/x", "1").status == 0)

@@ -108,9 +108,13 @@ package struct LocalServer: Sendable {
   private func start(patience: Int) throws(CommandFailure) {
     if ownsSocketDirectory { try PrivateDirectory.prepare(paths.socketDirectory) }
     for attempt in 1...Self.attempts {
+      close(takeTurn())
       // Another terminal has just started one, one is shutting down, or a command uses the data. A
       // further process would only find the same.
       if try waitForHolder(patience) { return }
+      let turn = takeTurn()
+      defer { close(turn) }
+      if isReady { return }
       guard let failure = try startOnce() else { return }
       // Another terminal was faster, or the one started here was killed.
       if waitForAnother() { return }
@@ -155,6 +159,23 @@ package struct LocalServer: Sendable {
       waited += 20
     }
     return false
+  }
+
+  /// Waits while another terminal starts a server, unless that takes too long.
+  ///
+  /// A hundred terminals that start a server each keep the one that wins from getting ready.
+  ///
+  /// - Returns: A descriptor that keeps others waiting until it is closed; invalid if there is none.
+  private func takeTurn() -> Int32 {
+    let directory = open(paths.socketDirectory, O_RDONLY | O_CLOEXEC)
+    var waited: Int32 = 0
+    while flock(directory, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK, waited < Self.startTime,
+      !isReady
+    {
+      poll(nil, 0, 20)
+      waited += 20
+    }
+    return directory
   }
 
   /// Waits for a server that another terminal has started at the same moment.
