@@ -108,6 +108,18 @@ struct AuthCoreTests {
     driver.feed(.tokenWanted(1, isForced: false), gives: ["token 1 1"])
   }
 
+  @Test("A token from a time that the clock was set back from is refreshed")
+  func clockSetBack() {
+    var driver = Driver(ann())
+    driver.now -= 7_200_000
+    driver.feed(.staysFresh(true), gives: ["schedule 0"])
+    driver.feed(.tokenWanted(1, isForced: false), gives: ["refresh 1 ann"])
+    driver.feed(
+      .refreshed(1, .success(tokens("2", at: driver.now))),
+      gives: ["save ann false", "new token 2", "token 1 2", "schedule 3300000"]
+    )
+  }
+
   @Test("All callers during a refresh get its result")
   func oneRefresh() {
     var driver = Driver(ann())

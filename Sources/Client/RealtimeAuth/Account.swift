@@ -31,6 +31,11 @@ struct Account: Hashable, Sendable {
     /// later.
     var refreshTime: Int64 { expires - min(Self.margin, lifetime / 2) }
 
+    /// Whether the token can be used without a refresh.
+    ///
+    /// If the clock was set back to before its issue, nobody knows how old it is.
+    func isFresh(at now: Int64) -> Bool { expires &- lifetime <= now && now < refreshTime }
+
     private static let margin: Int64 = 5 * 60 * 1_000
   }
 }

@@ -245,7 +245,7 @@ extension Auth {
         throw .signedOutElsewhere
       }
       // Another process may have refreshed them already.
-      if kept.idToken != account.tokens.idToken, Self.now() < kept.refreshTime { return kept }
+      if kept.idToken != account.tokens.idToken, kept.isFresh(at: Self.now()) { return kept }
       refreshToken = kept.refreshToken
     }
     // The lifetime counts from before the request, because the request may take long.

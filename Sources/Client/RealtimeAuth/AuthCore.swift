@@ -93,7 +93,7 @@ struct AuthCore: Sendable {
 
   private mutating func tokenWanted(_ request: Int, isForced: Bool, now: Int64) {
     guard let account else { return outputs.append(.token(request, .success(nil))) }
-    if !isForced, now < account.tokens.refreshTime {
+    if !isForced, account.tokens.isFresh(at: now) {
       return outputs.append(.token(request, .success(account)))
     }
     startRefresh()
@@ -151,7 +151,7 @@ struct AuthCore: Sendable {
 
   private mutating func timerFired(now: Int64) {
     guard staysFresh, let account else { return }
-    if failures > 0 || now >= account.tokens.refreshTime {
+    if failures > 0 || !account.tokens.isFresh(at: now) {
       startRefresh()
     } else {
       schedule(now: now)
@@ -161,7 +161,8 @@ struct AuthCore: Sendable {
   /// Schedules the next refresh.
   private mutating func schedule(now: Int64) {
     guard staysFresh, let account, refresh == nil else { return }
-    outputs.append(.schedule(after: max(0, account.tokens.refreshTime - now)))
+    let isFresh = account.tokens.isFresh(at: now)
+    outputs.append(.schedule(after: isFresh ? account.tokens.refreshTime - now : 0))
   }
 }
 
