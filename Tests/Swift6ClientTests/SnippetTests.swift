@@ -111,6 +111,7 @@ struct SnippetTests {
     user.updatePassword(to: "correct horse")
     user.link(with: credential)
     user.reauthenticate(with: credential)
+    print([EmailAuthProviderID, EmailAuthProvider.id].contains(credential.provider))
     let request = user.createProfileChangeRequest()
     request.displayName = "Ann"
     request.commitChanges()

@@ -10,6 +10,9 @@ extension Auth {
   public static func auth(app: FirebaseApp) -> Auth { auth(ofApp: app.name) }
 }
 
+/// The provider of credentials from email addresses and passwords.
+public let EmailAuthProviderID = EmailAuthProvider.id
+
 /// Receives the outcome of a sign-in.
 public typealias AuthDataResultCallback = Auth.AuthDataResultCallback
 /// Receives the error of a change, or nil on success.

@@ -195,6 +195,9 @@ public struct AuthCredential: Sendable {
 
 /// Makes credentials from email addresses and passwords.
 public enum EmailAuthProvider {
+  /// The ``AuthCredential/provider`` of its credentials.
+  public static let id = Auth.passwordProvider
+
   /// Makes a credential from an email address and a password.
   public static func credential(withEmail email: String, password: String) -> AuthCredential {
     AuthCredential(provider: Auth.passwordProvider, email: email, password: password)
