@@ -51,6 +51,15 @@ struct LostConnectionTests {
     )
   }
 
+  @Test("A transaction whose number a crash of PostgreSQL has lost was not committed")
+  func lostNumber() throws {
+    let connection = try PostgresConnection(to: PostgresAddress(url))
+    defer { connection.close() }
+    let future = "4611686018427387904"
+    let status = try PostgresPort.status(of: future, through: connection, within: .seconds(10))
+    #expect(status == "aborted")
+  }
+
   @Test("A connection lost between two commits is reopened")
   func idle() throws {
     let store = try open(stores())

@@ -88,12 +88,7 @@ final class PostgresPort: @unchecked Sendable {
       do throws(PostgresFailure) {
         let connection = try opened()
         if let number = doubtful {
-          let rows = try connection.query(
-            "SELECT pg_xact_status($1::text::xid8)",
-            with: [.text(number)],
-            within: options.leaseLimit
-          )
-          switch rows.isNull(0, column: 0) ? "" : rows.text(0, column: 0) {
+          switch try Self.status(of: number, through: connection, within: options.leaseLimit) {
           case "committed": return
           case "aborted": doubtful = nil
           case "in progress":
@@ -130,6 +125,26 @@ final class PostgresPort: @unchecked Sendable {
           description: "\(origin): \(error.description)"
         )
       }
+    }
+  }
+
+  /// What has become of a transaction: "committed", "aborted" or "in progress"; nil if it is unknown.
+  static func status(
+    of number: String,
+    through connection: PostgresConnection,
+    within limit: Duration
+  ) throws(PostgresFailure) -> String? {
+    do throws(PostgresFailure) {
+      let rows = try connection.query(
+        "SELECT pg_xact_status($1::text::xid8)",
+        with: [.text(number)],
+        within: limit
+      )
+      return rows.isNull(0, column: 0) ? nil : rows.text(0, column: 0)
+    } catch {
+      // The number is yet to be given, since PostgreSQL has crashed before any of it was on the disk.
+      guard error.state == "22023" else { throw error }
+      return "aborted"
     }
   }
 
