@@ -61,6 +61,11 @@ struct OriginalTests {
     ]
     auth.removeStateDidChangeListener(NSObject())
     auth.removeIDTokenDidChangeListener(NSObject())
+    let other = try await Scene().auth()
+    for handle in kept { other.removeStateDidChangeListener(handle) }
+    _ = other.addStateDidChangeListener { _, _ in }
+    for handle in kept { other.removeStateDidChangeListener(handle) }
+    #expect(other.state.withLockedValue { $0.userListeners.count } == 1)
     #expect(auth.state.withLockedValue { $0.userListeners.count + $0.tokenListeners.count } == 2)
     auth.removeStateDidChangeListener(kept[0])
     #expect(auth.state.withLockedValue(\.userListeners).isEmpty)

@@ -352,14 +352,15 @@ extension Auth {
     _ listener: @escaping (Auth, User?) -> Void
   ) -> AuthStateDidChangeListenerHandle {
     let number = add(listener, isForTokens: false)
-    return AuthStateDidChangeListenerHandle(number: number)
+    return AuthStateDidChangeListenerHandle(number: number, of: self)
   }
 
   /// Removes a listener; it is not called again.
   ///
   /// - Parameter handle: The listener's handle; for any other object, nothing happens.
   public func removeStateDidChangeListener(_ handle: any NSObjectProtocol) {
-    if let handle = handle as? AuthStateDidChangeListenerHandle { remove(handle.number) }
+    let handle = handle as? AuthStateDidChangeListenerHandle
+    if let number = handle?.number(at: self) { remove(number) }
   }
 
   /// Calls a block at once, and whenever the token changes: on each refresh, sign-in and sign-out.
@@ -373,7 +374,7 @@ extension Auth {
     _ listener: @escaping (Auth, User?) -> Void
   ) -> IDTokenDidChangeListenerHandle {
     let number = add(listener, isForTokens: true)
-    return IDTokenDidChangeListenerHandle(number: number)
+    return IDTokenDidChangeListenerHandle(number: number, of: self)
   }
 
   /// Removes a token listener; it is not called again.
@@ -446,11 +447,16 @@ extension Auth {
 
 /// Identifies a listener, for removing it; programs may keep it as an `NSObjectProtocol`.
 public final class AuthStateDidChangeListenerHandle: NSObject, Sendable {
-  let number: Int
+  private let number: Int
+  private let owner: ObjectIdentifier
 
-  init(number: Int) {
+  init(number: Int, of auth: Auth) {
     self.number = number
+    owner = ObjectIdentifier(auth)
   }
+
+  /// The listener's number; nil if it belongs to another object.
+  func number(at auth: Auth) -> Int? { owner == ObjectIdentifier(auth) ? number : nil }
 }
 
 /// Identifies a token listener, for removing it.
