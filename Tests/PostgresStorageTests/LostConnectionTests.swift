@@ -55,7 +55,7 @@ struct LostConnectionTests {
   func lostNumber() throws {
     let connection = try PostgresConnection(to: PostgresAddress(url))
     defer { connection.close() }
-    let future = "4611686018427387904"
+    let future = "4611686018427388904"
     let status = try PostgresPort.status(of: future, through: connection, within: .seconds(10))
     #expect(status == "aborted")
   }
