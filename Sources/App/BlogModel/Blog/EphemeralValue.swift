@@ -157,8 +157,7 @@ final class Pulse: @unchecked Sendable {
     let database = reference.database
     let start = database.serverTime
     reference.getData { [tell] error, _ in
-      // A refusal is an answer, too.
-      guard error == nil || (error as? DatabaseError)?.kind == .permissionDenied else { return }
+      guard error == nil else { return }
       tell(Int(max(0, database.serverTime - start)))
     }
   }

@@ -4,8 +4,7 @@ import Foundation
 
 /// The blog as lines: one for each event, with commands typed at a prompt.
 ///
-/// Commands from a pipe wait for the posts that the server has now, and its end for the answers, but
-/// not for ever.
+/// Commands from a pipe wait for the posts, and its end for the answers, but not for ever.
 @MainActor
 struct PlainRun {
   private let blog: LiveBlog
@@ -40,8 +39,6 @@ struct PlainRun {
     var isAtEnd = false
     let isPiped = isatty(STDIN_FILENO) == 0
     var isWaiting = isPiped
-    // The first posts may be those of an earlier run.
-    var isCurrent = false
     var deadline = ContinuousClock.now + Self.patience
     while true {
       var descriptors = [
@@ -60,8 +57,7 @@ struct PlainRun {
       let isFirst = descriptors[0].revents != 0 && lines.isEmpty
       if isFirst || !events.allSatisfy(\.isOfConnection) { deadline = .now + Self.patience }
       let isLate = isBounded && deadline <= .now
-      isCurrent = isCurrent || events.contains(where: \.endsDoubt)
-      if isLate || plain.isReady && isCurrent { isWaiting = false }
+      if isLate || plain.isReady { isWaiting = false }
       if descriptors[0].revents != 0 {
         if let new = input.read(STDIN_FILENO) { lines += new } else { isAtEnd = true }
         if input.hasUnreadable {
@@ -99,14 +95,6 @@ struct PlainRun {
 }
 
 extension BlogEvent {
-  /// Whether the server has answered what was asked before, or cannot be asked now.
-  fileprivate var endsDoubt: Bool {
-    switch self {
-    case .roundTrip, .connection(.offline), .connectionProblem(.some): true
-    default: false
-    }
-  }
-
   /// Whether this tells of the connection only.
   fileprivate var isOfConnection: Bool {
     switch self {
