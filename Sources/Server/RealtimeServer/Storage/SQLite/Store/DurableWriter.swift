@@ -60,35 +60,36 @@ final class DurableWriter {
   /// Makes changes in one transaction, and returns once it is on the disk.
   ///
   /// - Parameters:
-  ///   - patience: How long another program may keep the file locked.
+  ///   - patience: How many milliseconds another program may keep the file locked.
   ///   - body: Makes the changes.
   /// - Throws: Any error of the body, with nothing stored, and errors of the database and damage as
   ///   ``StoreError``. Unless an error of the database is a refusal, such as a full disk, the
   ///   writer is finished.
   func write(
-    patience: Duration = StoreSchema.patience,
+    patience: Int32 = StoreSchema.patience,
     _ body: (Database) throws -> Void
   ) throws {
     try requireReady()
-    if patience != StoreSchema.patience { setPatience(patience) }
-    defer { if patience != StoreSchema.patience { setPatience(StoreSchema.patience) } }
     do {
-      if needsBinding { try bindLog() }
-      try queue.write { database in
-        try body(database)
-        try requirePlace(of: database)
+      if needsBinding {
+        queue.inDatabase { $0.setPatience(patience) }
+        defer { queue.inDatabase { $0.setPatience(StoreSchema.patience) } }
+        try bindLog()
+      }
+      try queue.writeWithoutTransaction { database in
+        database.setPatience(patience)
+        defer { database.setPatience(StoreSchema.patience) }
+        try database.inTransaction {
+          try body(database)
+          try requirePlace(of: database)
+          return .commit
+        }
       }
       if checkpointPages != nil { copyLongLog() }
     } catch let error as DatabaseError {
       throw failure(of: queue, error)
     } catch let error as DamagedData {
       throw StoreError(error, at: path)
-    }
-  }
-
-  private func setPatience(_ patience: Duration) {
-    queue.inDatabase { database in
-      _ = sqlite3_busy_timeout(database.sqliteConnection, Int32(patience / .milliseconds(1)))
     }
   }
 
@@ -349,5 +350,11 @@ struct StoreConnections {
       pagesPerChange: options.foldPagesPerChange,
       mark: options.logMark
     )
+  }
+}
+
+extension Database {
+  fileprivate func setPatience(_ milliseconds: Int32) {
+    sqlite3_busy_timeout(sqliteConnection, milliseconds)
   }
 }

@@ -138,7 +138,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     try commit(batch, patience: StoreSchema.patience)
   }
 
-  private func commit(_ batch: CommitBatch, patience: Duration) throws(StoreError) {
+  private func commit(_ batch: CommitBatch, patience: Int32) throws(StoreError) {
     let payload = try BatchCoding.encode(batch.commits)
     try StoreError.translating(at: directory.database) {
       try turns.sync { try append(batch, payload: payload, patience: patience) }
@@ -159,7 +159,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
       })
     else { return false }
     do {
-      try commit(batch, patience: .zero)
+      try commit(batch, patience: 0)
       return true
     } catch {
       guard error.kind == .busy else { throw error }
@@ -167,7 +167,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     }
   }
 
-  private func append(_ batch: CommitBatch, payload: [UInt8], patience: Duration) throws {
+  private func append(_ batch: CommitBatch, payload: [UInt8], patience: Int32) throws {
     let writer = try opened().writer
     guard batch != CommitBatch(commits: []) else { return try writer.requireReady() }
     for (offset, commit) in batch.commits.enumerated() {

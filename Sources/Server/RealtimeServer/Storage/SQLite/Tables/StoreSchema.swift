@@ -171,8 +171,8 @@ enum StoreSchema {
     }
   }
 
-  /// How long connections wait while another program keeps the file locked.
-  static let patience = Duration.seconds(5)
+  /// How many milliseconds connections wait while another program keeps the file locked.
+  static let patience: Int32 = 5_000
 
   /// Opens a connection with write-ahead logging, and verifies that it has the requested
   /// durability.
@@ -183,7 +183,7 @@ enum StoreSchema {
   ) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.journalMode = .wal
-    configuration.busyMode = .timeout(patience / .seconds(1))
+    configuration.busyMode = .timeout(Double(patience) / 1_000)
     configuration.label = "SQLiteTreeStore"
     let queue = try DatabaseQueue(path: path, configuration: configuration)
     try queue.writeWithoutTransaction { database in
@@ -212,7 +212,7 @@ enum StoreSchema {
   static func openReader(path: String) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.readonly = true
-    configuration.busyMode = .timeout(patience / .seconds(1))
+    configuration.busyMode = .timeout(Double(patience) / 1_000)
     return try DatabaseQueue(path: path, configuration: configuration)
   }
 }
