@@ -226,6 +226,14 @@ final class DirectoryLock: Sendable {
 
   /// The process that holds a directory, found without touching the lock; nil if none does.
   static func holder(of directory: String) -> pid_t? {
+    // A lock that ends while the list is read can hide another one.
+    for _ in 0..<3 {
+      if let holder = listedHolder(of: directory) { return holder }
+    }
+    return nil
+  }
+
+  private static func listedHolder(of directory: String) -> pid_t? {
     var status = stat()
     guard stat(directory + "/lock", &status) == 0, let locks = fopen("/proc/locks", "re") else {
       return nil
