@@ -120,7 +120,7 @@ package struct CalendarDay: Hashable {
 }
 
 /// The time of day in the user's time zone.
-enum Clock {
+package enum Clock {
   /// Hours, minutes and seconds, such as `09:05:59`.
   static func text(_ milliseconds: Int64) -> String {
     let perDay: Int64 = 86_400_000
@@ -136,7 +136,7 @@ enum Clock {
   }
 
   /// Date and time in UTC as ISO 8601 has them, such as `2023-11-14T22:13:20.042Z`.
-  static func isoText(_ milliseconds: Int64) -> String {
+  package static func isoText(_ milliseconds: Int64) -> String {
     let perDay: Int64 = 86_400_000
     let rest = ((milliseconds % perDay) + perDay) % perDay
     let number = milliseconds / perDay - (milliseconds % perDay < 0 ? 1 : 0)
