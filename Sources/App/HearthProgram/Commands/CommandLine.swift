@@ -19,15 +19,12 @@ package enum CommandRun {
       if let problem = UsageMessage.unknownHelp(words, of: root) {
         throw CommandFailure(.usage, problem)
       }
-      let moved = try LeadingOptions.moved(words, of: root)
-      // What a reload asks for has not been read yet; it must not end a server that starts.
-      if moved.first == "serve" { signal(SIGHUP, SIG_IGN) }
-      var command = try parse(DashedWord.protect(moved, of: root), of: root)
-      try OptionUse.check(moved, of: root)
+      let command = try parse(words, of: root)
       asker = (command as? any BlogCommand)?.options
       if var command = command as? any AsyncParsableCommand {
         try await command.run()
       } else {
+        var command = command
         try command.run()
       }
       if Output.status != .ok { throw Output.status.exitCode }
@@ -58,12 +55,33 @@ package enum CommandRun {
 extension CommandRun {
   /// Parses the command line.
   ///
-  /// The command that the first word names is tried alone, since the parser would first prepare
-  /// all others. Whatever it refuses is left to the root: mistakes, and commands within commands.
+  /// One command is tried alone first, since the parser would prepare all others. Whatever it
+  /// refuses is left to the root: mistakes, and commands within commands.
   private static func parse<Root: ParsableCommand>(
     _ words: [String],
     of root: Root.Type
   ) throws -> any ParsableCommand {
+    // Options alone are those of the default command. Only when they are not need the names of all
+    // commands be known, to find the one that stands behind its options.
+    let isOpened = words.first?.hasPrefix("-") ?? true
+    var moved = words
+    var parsed = isOpened ? alone(words, of: root) : nil
+    if parsed == nil {
+      moved = try LeadingOptions.moved(words, of: root)
+      // What a reload asks for has not been read yet; it must not end a server that starts.
+      if moved.first == "serve" { signal(SIGHUP, SIG_IGN) }
+      parsed = alone(moved, of: root)
+    }
+    let command = try parsed ?? root.parseAsRoot(DashedWord.protect(moved, of: root))
+    try OptionUse.check(moved, of: root)
+    return command
+  }
+
+  /// The command that the first word names, or else the default one; nil if that refuses a word.
+  private static func alone<Root: ParsableCommand>(
+    _ words: [String],
+    of root: Root.Type
+  ) -> (any ParsableCommand)? {
     let isNamed = words.first.map { !$0.hasPrefix("-") } ?? false
     let command =
       isNamed
@@ -71,9 +89,11 @@ extension CommandRun {
       : root.configuration.defaultSubcommand
     guard Set(words).isDisjoint(with: ["-h", "--help", "--version"]),
       let command, command.configuration.subcommands.isEmpty,
-      let parsed = try? command.parseAsRoot(Array(words.dropFirst(isNamed ? 1 : 0))),
+      let parsed = try? command.parseAsRoot(
+        Array(DashedWord.protect(words, of: root).dropFirst(isNamed ? 1 : 0))
+      ),
       type(of: parsed) == command
-    else { return try root.parseAsRoot(words) }
+    else { return nil }
     return parsed
   }
 
