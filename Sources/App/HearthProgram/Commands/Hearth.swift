@@ -1,4 +1,6 @@
 package import ArgumentParser
+import BlogTUI
+import Dispatch
 import DurableFiles
 import Foundation
 import RealtimeDatabase
@@ -76,6 +78,10 @@ package struct Hearth: AsyncParsableCommand {
 
   package static func main() async {
     CompletedHearth.answerRequest()
+    // A millisecond less until the first screen, where another processor has nothing to do.
+    if Swift.CommandLine.arguments.dropFirst().first?.hasPrefix("-") ?? true {
+      DispatchQueue.global().async { KeyTable.prepare() }
+    }
     await CommandRun.main(Hearth.self)
   }
 }

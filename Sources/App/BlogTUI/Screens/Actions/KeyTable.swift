@@ -44,6 +44,12 @@ package struct KeyTable: Sendable {
 
   package static let standard = KeyTable(ActionTable.all.map(\.binding))
 
+  /// Makes what every screen needs of the actions before it is asked for; any thread may call this.
+  package static func prepare() {
+    _ = standard
+    _ = ActionTable.hints
+  }
+
   /// The rows, in the order of the help screen.
   package let bindings: [KeyBinding]
   // Drawing one screen looks up about a dozen of these.
