@@ -55,9 +55,51 @@ struct LostConnectionTests {
   func lostNumber() throws {
     let connection = try PostgresConnection(to: PostgresAddress(url))
     defer { connection.close() }
-    let future = "4611686018427388904"
-    let status = try PostgresPort.status(of: future, through: connection, within: .seconds(10))
+    let mark = PostgresPort.TransactionMark(number: "4611686018427388904", life: "")
+    let status = try PostgresPort.status(of: mark, through: connection, within: .seconds(10))
     #expect(status == "aborted")
+  }
+
+  @Test("A change that a crash has lost is not acknowledged for another with its number")
+  func numberGivenAgain() throws {
+    // What is not committed stays in memory for as long as possible.
+    let own = try PostgresServer(settings: ["wal_writer_delay=10s"])
+    let url = own.url(of: "postgres")
+    let proxy = try PostgresProxy(to: own)
+    var options = PostgresStoreOptions()
+    options.commitLimit = .seconds(120)
+    let port = PostgresPort(to: PostgresAddress(proxy.url(of: url)), options: options)
+    try port.prepare()
+    _ = try own.sql(
+      """
+      CREATE TABLE public.changes (number integer);
+      CREATE FUNCTION public.linger() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN PERFORM pg_sleep(600); RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER linger AFTER INSERT ON public.changes
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.linger()
+      """,
+      at: url
+    )
+    DispatchQueue.global().async {
+      let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+      while (try? own.sql(sleeping, at: url)) != "1" { usleep(10_000) }
+      proxy.set(.down)
+      own.stop(isCrash: true)
+      try? own.start()
+      // This is the next transaction.
+      _ = try? own.sql("DROP TRIGGER linger ON public.changes", at: url)
+      proxy.set(.fair)
+    }
+    let outcome = Result {
+      try port.transact { connection throws(PostgresFailure) in
+        try connection.query("INSERT INTO public.changes VALUES (1)", within: .seconds(10))
+      }
+    }
+    let isAcknowledged = (try? outcome.get()) != nil
+    let count = try own.sql("SELECT count(*) FROM public.changes", at: url)
+    #expect(count == (isAcknowledged ? "1" : "0"))
+    port.close()
+    own.stop()
   }
 
   @Test("A connection lost between two commits is reopened")

@@ -82,13 +82,13 @@ final class PostgresPort: @unchecked Sendable {
     lock.lock()
     defer { lock.unlock() }
     let deadline = ContinuousClock.now + options.commitLimit
-    /// The number of the transaction whose outcome is unknown.
-    var doubtful: String?
+    /// The transaction whose outcome is unknown.
+    var doubtful: TransactionMark?
     while true {
       do throws(PostgresFailure) {
         let connection = try opened()
-        if let number = doubtful {
-          switch try Self.status(of: number, through: connection, within: options.leaseLimit) {
+        if let mark = doubtful {
+          switch try Self.status(of: mark, through: connection, within: options.leaseLimit) {
           case "committed": return
           case "aborted": doubtful = nil
           case "in progress":
@@ -100,10 +100,10 @@ final class PostgresPort: @unchecked Sendable {
         try connection.run("BEGIN", within: options.leaseLimit)
         try body(connection)
         let rows = try connection.query(
-          "SELECT pg_current_xact_id()::text",
+          "SELECT pg_current_xact_id()::text, \(Self.life)",
           within: options.leaseLimit
         )
-        doubtful = rows.text(0, column: 0)
+        doubtful = TransactionMark(number: rows.text(0, column: 0), life: rows.text(0, column: 1))
         try connection.run("COMMIT", within: max(deadline - .now, .seconds(1)))
         return
       } catch {
@@ -128,19 +128,35 @@ final class PostgresPort: @unchecked Sendable {
     }
   }
 
+  struct TransactionMark {
+    let number: String
+    /// The value of ``PostgresPort/life`` within the transaction.
+    let life: String
+  }
+
+  /// What a crash or a failover changes: recovery ends with a checkpoint, or with a new timeline.
+  static let life = """
+    (SELECT concat_ws(' ', h.timeline, h.start, c.checkpoint_lsn)
+      FROM hearth.history() h, pg_control_checkpoint() c)
+    """
+
   /// What has become of a transaction: "committed", "aborted" or "in progress"; nil if it is unknown.
+  ///
+  /// After a crash or a failover that has lost it, another transaction may have its number.
   static func status(
-    of number: String,
+    of mark: TransactionMark,
     through connection: PostgresConnection,
     within limit: Duration
   ) throws(PostgresFailure) -> String? {
     do throws(PostgresFailure) {
       let rows = try connection.query(
-        "SELECT pg_xact_status($1::text::xid8)",
-        with: [.text(number)],
+        "SELECT pg_xact_status($1::text::xid8), \(life)",
+        with: [.text(mark.number)],
         within: limit
       )
-      return rows.isNull(0, column: 0) ? nil : rows.text(0, column: 0)
+      guard !rows.isNull(0, column: 0) else { return nil }
+      let status = rows.text(0, column: 0)
+      return status == "committed" && rows.text(0, column: 1) != mark.life ? nil : status
     } catch {
       // The number is yet to be given, since PostgreSQL has crashed before any of it was on the disk.
       guard error.state == "22023" else { throw error }
