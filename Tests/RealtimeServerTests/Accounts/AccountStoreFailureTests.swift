@@ -79,14 +79,15 @@ struct AccountStoreFailureTests {
   @Test(
     "A change that cannot be stored fails; an unknown outcome is also reported to the server",
     arguments: [
-      (.full, "INTERNAL_ERROR"),
+      (.full, 500, "INTERNAL_ERROR"),
+      (.busy, 503, "UNAVAILABLE : The accounts cannot be reached at the moment."),
       (
-        .failed,
-        "INTERNAL_ERROR : The disk failed; this may or may not have been stored."
+        .failed, 500,
+        "INTERNAL_ERROR : The storage failed; this may or may not have been stored."
       ),
-    ] as [(StoreError.Kind, String)]
+    ] as [(StoreError.Kind, Int, String)]
   )
-  func answer(kind: StoreError.Kind, message: String) async throws {
+  func answer(kind: StoreError.Kind, status: Int, message: String) async throws {
     let losses = NIOLockedValueBox(0)
     let service = try await AccountService.open(
       { FailingStore(kind) },
@@ -97,12 +98,12 @@ struct AccountStoreFailureTests {
     )
     for _ in 1...2 {
       let answer = await service.answer(creation)
-      #expect(answer.status == 500)
+      #expect(answer.status == status)
       #expect(answer.json["error"]?["message"]?.string == message)
     }
     await service.close()
     // After the loss has been reported, nothing more is tried.
-    #expect(losses.withLockedValue { $0 } == (kind == .full ? 0 : 1))
+    #expect(losses.withLockedValue { $0 } == (kind == .failed ? 1 : 0))
   }
 
   @Test("A server with an account change of unknown outcome stops without answering")

@@ -242,7 +242,7 @@ package final actor AccountService {
 
   // MARK: Store
 
-  /// Calls the store; logs a failure and throws `failed` for it.
+  /// Calls the store; logs a failure and throws `failed` for it, or `unavailable`.
   func read<Value>(
     _ body: (any IdentityStore) throws -> Value
   ) throws(IdentityError) -> Value {
@@ -253,7 +253,7 @@ package final actor AccountService {
     } catch {
       hasFailed = true
       logger.error("cannot read the accounts: \(error)")
-      throw .failed
+      throw IdentityError(error)
     }
   }
 
@@ -264,8 +264,9 @@ package final actor AccountService {
 
   /// Makes changes durable.
   ///
-  /// - Throws: ``IdentityError``: `failed` if nothing was changed, or `unknownOutcome` if that is
-  ///   unknown. After that no more changes are made, unless several servers share the store.
+  /// - Throws: ``IdentityError``: `failed` or `unavailable` if nothing was changed, or
+  ///   `unknownOutcome` if that is unknown. After that no more changes are made, unless several
+  ///   servers share the store.
   func apply(_ changes: [IdentityChange]) throws(IdentityError) {
     guard !isLost else { throw .unknownOutcome }
     var changes = changes
@@ -281,7 +282,7 @@ package final actor AccountService {
       hasFailed = true
       logger.error("cannot write the accounts: \(error)")
       let error = error as? StoreError ?? StoreError(.failed, description: "\(error)")
-      guard !error.hasStoredNothing else { throw .failed }
+      guard !error.hasStoredNothing else { throw IdentityError(error) }
       // Data that several servers share is reread for each request, so nothing builds on the
       // unknown outcome.
       guard settings.refreshInterval == nil else { throw .unknownOutcome }

@@ -167,6 +167,14 @@ package struct IdentityError: Error, Hashable, Sendable {
     self.detail = detail
   }
 
+  /// Describes a failure of the store after which nothing is changed.
+  init(_ error: any Error) {
+    switch (error as? StoreError)?.kind {
+    case .busy, .unreachable: self = .unavailable
+    case .locked, .notWritable, .damaged, .missing, .full, .superseded, .failed, nil: self = .failed
+    }
+  }
+
   package var json: JSONValue {
     let message = JSONValue.string(detail.map { "\(code) : \($0)" } ?? code)
     var members = [
@@ -233,9 +241,14 @@ package struct IdentityError: Error, Hashable, Sendable {
   static let invalidCredentials = IdentityError("INVALID_LOGIN_CREDENTIALS")
   static let tooOld = IdentityError("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
   static let failed = IdentityError("INTERNAL_ERROR", status: 500)
+  static let unavailable = IdentityError(
+    "UNAVAILABLE",
+    detail: "The accounts cannot be reached at the moment.",
+    status: 503
+  )
   static let unknownOutcome = IdentityError(
     "INTERNAL_ERROR",
-    detail: "The disk failed; this may or may not have been stored.",
+    detail: "The storage failed; this may or may not have been stored.",
     status: 500
   )
   static let forbidden = IdentityError(
