@@ -115,6 +115,29 @@ struct SQLiteTreeStoresTests {
     #expect(try stores.names() == ["other"])
   }
 
+  @Test(
+    "leaves the accounts of a database that cannot take another name",
+    arguments: ["hearth", "taken"]
+  )
+  func refusedName(_ name: String) throws {
+    _ = try stores.create("team")
+    let taken = directory.file("data/databases/taken")
+    try FileManager.default.createDirectory(atPath: taken, withIntermediateDirectories: false)
+    try Data().write(to: URL(fileURLWithPath: taken + "/notes"))
+    let accounts = directory.file("accounts")
+    let store = try SQLiteIdentityStore(directory: accounts)
+    try store.apply([.save(Account(database: "team", uid: "u1", created: 1_000))])
+    try store.close()
+    #expect(throws: StoreError.self) {
+      try stores.rename("team", to: name, withAccountsIn: accounts)
+    }
+    let again = try SQLiteIdentityStore(directory: accounts)
+    #expect(try again.account("u1", in: "team") != nil)
+    try again.close()
+    try stores.rename("team", to: "crew", withAccountsIn: accounts)
+    #expect(try stores.names() == ["crew"])
+  }
+
   @Test("creates subdirectories accessible only to their owner")
   func permissions() throws {
     _ = try stores.create("other")

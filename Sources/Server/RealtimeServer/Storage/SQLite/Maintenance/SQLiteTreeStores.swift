@@ -126,9 +126,14 @@ package struct SQLiteTreeStores: StoredDatabases {
     to newName: String,
     withAccountsIn accounts: String
   ) throws(StoreError) {
+    let target = directory(of: newName)
+    // Its accounts must not go ahead to where the database cannot follow; an empty directory may go.
+    guard rmdir(target) == 0 || errno == ENOENT else {
+      throw StoreError(systemCode: errno, "cannot replace \(target)")
+    }
     // If the process ends in between, the accounts wait for the database to be renamed again.
     try change(name, .rename(database: name, to: newName), in: accounts) { () throws(StoreError) in
-      try move(directory(of: name), to: directory(of: newName))
+      try move(directory(of: name), to: target)
     }
   }
 
