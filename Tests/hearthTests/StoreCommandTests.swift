@@ -113,6 +113,26 @@ struct StoreCommandTests {
     #expect(wrong.status == 1, "\(wrong.errors)")
   }
 
+  @Test("A database that PostgreSQL takes long to create is not said to have existed")
+  func slowCreation() throws {
+    let sandbox = try Sandbox()
+    let postgres = try PostgresServer.shared.get()
+    let store = try postgres.makeDatabase()
+    try sandbox.succeed("databases", "create", "first", "--store", store)
+    _ = try postgres.sql(
+      """
+      CREATE FUNCTION public.linger() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN PERFORM pg_sleep(1.5); RETURN NULL; END $$;
+      CREATE TRIGGER linger AFTER INSERT ON hearth.databases
+        FOR EACH ROW EXECUTE FUNCTION public.linger()
+      """,
+      at: store
+    )
+    try sandbox.succeed("databases", "create", "second", "--store", store)
+    #expect(try sandbox.hearth("databases", "create", "second", "--store", store).status == 6)
+    #expect(try sandbox.hearth("databases", "--store", store).lines == ["first", "second"])
+  }
+
   @Test("A migration to a store that has accounts is refused before anything is moved")
   func occupied() throws {
     let sandbox = try Sandbox()

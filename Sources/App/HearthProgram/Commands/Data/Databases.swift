@@ -66,7 +66,10 @@ extension Databases {
 
     func run() throws {
       try DatabaseName.check(name)
-      guard try Databases.stores(options, in: storage, changesSchema: true).create(name) else {
+      let stores = try Databases.stores(options, in: storage, changesSchema: true)
+      let isKnown = try stores.names().contains(name)
+      // A slow or broken connection makes a second attempt, which finds what the first has made.
+      guard try stores.create(name) || !isKnown && stores.names().contains(name) else {
         throw CommandFailure(.conflict, "the database \"\(name)\" already exists")
       }
     }
