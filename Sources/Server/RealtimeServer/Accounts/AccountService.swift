@@ -39,8 +39,8 @@ package final actor AccountService {
   private var lastRefresh: Int64
   /// Whether changes by other servers could not be read when that was last tried.
   private var isBehind = false
-  /// Whether the store failed when it was last used for a request.
-  private var hasFailed = false
+  /// Why the store could not be read or written when a request last did so.
+  private var failures: [StoreUse: String] = [:]
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor {
     eventLoop.executor.asUnownedSerialExecutor()
@@ -248,18 +248,28 @@ package final actor AccountService {
   ) throws(IdentityError) -> Value {
     do {
       let value = try body(store)
-      noteSuccess()
+      note(nil, .read)
       return value
     } catch {
-      hasFailed = true
-      logger.error("cannot read the accounts: \(error)")
+      note(error, .read)
       throw IdentityError(error)
     }
   }
 
-  private func noteSuccess() {
-    if hasFailed { logger.notice("the account store works again") }
-    hasFailed = false
+  private enum StoreUse {
+    case read, write
+  }
+
+  /// Logs a failure once for as long as it stays the same, and the end of all failures.
+  private func note(_ error: (any Error)?, _ use: StoreUse) {
+    let failure = error.map { "\($0)" }
+    guard failure != failures[use] else { return }
+    failures[use] = failure
+    if let failure {
+      logger.error("cannot \(use) the accounts: \(failure)")
+    } else if failures.isEmpty {
+      logger.notice("the account store works again")
+    }
   }
 
   /// Makes changes durable.
@@ -277,10 +287,9 @@ package final actor AccountService {
     }
     do {
       try store.apply(changes)
-      noteSuccess()
+      note(nil, .write)
     } catch {
-      hasFailed = true
-      logger.error("cannot write the accounts: \(error)")
+      note(error, .write)
       let error = error as? StoreError ?? StoreError(.failed, description: "\(error)")
       guard !error.hasStoredNothing else { throw IdentityError(error) }
       // Data that several servers share is reread for each request, so nothing builds on the

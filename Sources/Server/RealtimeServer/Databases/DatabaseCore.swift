@@ -249,7 +249,10 @@ final class DatabaseCore {
       term?.onLoss(error)
       return
     case .failure(let error) where error.hasStoredNothing:
-      logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
+      // It is tried again several times a second.
+      if batcher.progress.failure?.description != error.description {
+        logger.error("writes were refused: \(error)", metadata: ["kind": "\(error.kind)"])
+      }
       batcher.progress.failed(because: error)
       metrics.failedBatches += 1
       if phase == .leaving(.closes), sessions.isEmpty { phase = .leaving(.givesUp) }
