@@ -123,6 +123,23 @@ struct StoreLossTests {
     #expect(await ending(of: server) == nil)
   }
 
+  @Test("A database of which two in a row are the first writes is left alone for a while")
+  func namedAgain() async throws {
+    let lost = GateStore()
+    let server = try await start(["hearth": GateStore(isOpen: true), "other": lost])
+    for _ in 1...2 {
+      let client = try await server.connect(to: "other")
+      _ = try await client.next()
+      lost.release(StoreError(.failed, description: Self.problem))
+      client.send(increment(1, key: "c:1"))
+      #expect(try await client.messagesUntilClosed() == [])
+    }
+    let http = try await HTTPProbe(server.address)
+    #expect(try await http.request("GET", "/a.json?ns=other").status == 503)
+    #expect(try await http.request("GET", "/a.json").status == 200)
+    await server.stop()
+  }
+
   @Test("The server's other databases are closed as well")
   func others() async throws {
     let (lost, sound) = (GateStore(), GateStore(isOpen: true))

@@ -21,8 +21,10 @@ final class DatabaseRegistry {
   ///
   /// Damaged data stays damaged until somebody repairs it, and reading it again takes long.
   private static func retryDelay(after error: any Error) -> TimeAmount {
-    (error as? StoreError)?.kind == .damaged ? .seconds(15) : .seconds(1)
+    (error as? StoreError)?.kind == .damaged ? longPause : .seconds(1)
   }
+
+  private static let longPause = TimeAmount.seconds(15)
 
   private let stores: any TreeStores
   private let context: ServerContext
@@ -41,6 +43,8 @@ final class DatabaseRegistry {
   private var parting: [String: DatabaseCore] = [:]
   /// Databases that could not be opened when that was last tried.
   private var unopened: Set<String> = []
+  /// Databases of which the first write since they were opened had an unknown outcome.
+  private var unstorable: Set<String> = []
   /// Called with a database and the server that leads it, or nil for this one, when that is found.
   var onLeader: (String, String?) -> Void = { _, _ in }
   /// Returns, once, what was known of a database a moment ago; nil if nothing was.
@@ -178,8 +182,12 @@ final class DatabaseRegistry {
       return
     }
     noteFailed(name, because: error)
+    leaveAlone(name, after: error, for: Self.retryDelay(after: error))
+  }
+
+  private func leaveAlone(_ name: String, after error: any Error, for time: TimeAmount) {
     entries[name] = .failed(error)
-    context.eventLoop.assumeIsolated().scheduleTask(in: Self.retryDelay(after: error)) {
+    context.eventLoop.assumeIsolated().scheduleTask(in: time) {
       if case .failed? = self.entries[name] { self.entries[name] = nil }
     }
   }
@@ -190,7 +198,17 @@ final class DatabaseRegistry {
       return context.onLoss(error)
     }
     core.logger.error("a write failed, and the database is closed: \(error)")
+    let name = core.name
+    let isAgain = unstorable.remove(name) != nil
+    if core.metrics.commits == 0 { unstorable.insert(name) }
     abandon(core, because: error.publicReason)
+    // While nothing can be stored, the database is not read again for each client.
+    guard isAgain, core.metrics.commits == 0, case .closing(let closed)? = entries[name] else {
+      return
+    }
+    closed.assumeIsolated().whenComplete { _ in
+      self.leaveAlone(name, after: error, for: Self.longPause)
+    }
   }
 
   private func noteFailed(_ name: String, because error: any Error) {
