@@ -77,8 +77,19 @@ struct Fsck: AsyncParsableCommand {
     guard file == nil, !repair, options.database == nil, !options.ephemeral else {
       throw CommandFailure(.usage, "--accept-loss is for a database of the data directory")
     }
-    guard let loss = try choice.storage.databases(options).database(choice.name).acceptLoss() else {
-      throw CommandFailure(.conflict, "nothing is missing in the database \"\(choice.name)\"")
+    let database = try choice.database(options)
+    guard try database.exists else {
+      throw CommandFailure(.notFound, "there is no database \"\(choice.name)\"")
+    }
+    guard let loss = try database.acceptLoss() else {
+      return options.confirm(
+        "\(choice.name): nothing is missing, so nothing was changed",
+        json: .object(
+          ("database", .string(choice.name)),
+          ("problem", .null),
+          ("copies", .null)
+        )
+      )
     }
     options.confirm(
       "\(choice.name): \(loss.fault)",
