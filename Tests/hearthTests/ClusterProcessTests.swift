@@ -435,7 +435,8 @@ struct ClusterProcessTests {
 
   @Test("Commands drain a server, rebalance databases and set the rules of one")
   func spread() throws {
-    let url = try PostgresServer.shared.get().makeDatabase()
+    let postgres = try PostgresServer.shared.get()
+    let url = try postgres.makeDatabase()
     let cluster = try Cluster(2, at: url)
     let sandbox = cluster.sandbox
     let names = ["one", "two", "three", "four"]
@@ -450,6 +451,12 @@ struct ClusterProcessTests {
     #expect(try sandbox.hearth("databases", "rebalance", "--store", url).status == 0)
     let again = try sandbox.hearth("databases", "rebalance", "--store", url)
     #expect(again.status == 0 && again.output.isEmpty, "\(again.output)")
+    let silent = "INSERT INTO hearth.servers (id, host, milliseconds) VALUES ('s', 'gone:1', 60000)"
+    try postgres.sql(silent, at: url)
+    let third = try sandbox.hearth("databases", "rebalance", "--store", url)
+    #expect(third.status == 0 && third.output.isEmpty, "\(third.output)")
+    #expect(third.errors.contains("\"gone:1\" is silent"), "\(third.errors)")
+    try postgres.sql("DELETE FROM hearth.servers WHERE id = 's'", at: url)
     let led = try sandbox.hearth("rules", "set", cluster.rules, "--ns", "one", "--store", url)
     #expect(led.status != 0 && led.errors.contains("leads"), "\(led.errors)")
     let leader = cluster.servers[try cluster.leader(of: "one")].socket

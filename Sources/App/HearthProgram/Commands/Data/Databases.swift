@@ -243,6 +243,19 @@ extension Databases {
     return servers.filter { !silent.contains($0) }
   }
 
+  /// Those of some servers that databases can be handed over to; names the others.
+  fileprivate static func takers(
+    among servers: [ClusterServer],
+    of view: ClusterView,
+    in store: any ClusterStore
+  ) throws -> [ClusterServer] {
+    let takers = try present(servers, of: view, in: store)
+    for server in servers where !takers.contains(server) {
+      Output.message("the server at \"\(server.host)\" is silent, or was killed, and gets nothing")
+    }
+    return takers
+  }
+
   /// Asks the leader of a database to hand it over, and waits until it has.
   fileprivate static func move(
     _ lease: Lease,
@@ -293,7 +306,7 @@ extension Databases {
     func run() throws {
       let store = try storage.cluster(options)
       let view = try store.view()
-      let servers = try Databases.present(view.servers, of: view, in: store)
+      let servers = try Databases.takers(among: view.servers, of: view, in: store)
       try Databases.spread(view.leases, over: servers, in: store, options)
     }
   }
@@ -323,7 +336,7 @@ extension Databases {
       let view = try store.view()
       let server = try Databases.server(at: host, in: view)
       let listed = view.servers.filter { $0.id != server.id }
-      let others = try Databases.present(listed, of: view, in: store)
+      let others = try Databases.takers(among: listed, of: view, in: store)
       guard !others.isEmpty else {
         throw CommandFailure(.conflict, "there is no other server to hand over to")
       }
