@@ -304,6 +304,74 @@ struct SQLiteOfflineStoreTests {
     store.close()
   }
 
+  @Test(
+    "The writes of a damaged file are kept up to one that cannot be read",
+    arguments: [
+      ("INSERT INTO queries VALUES (1, '[]', '{}', 0, '', 0)", 3),
+      ("DROP TABLE queries", 3),
+      ("UPDATE writes SET operation = '[' WHERE number = 2", 1),
+    ]
+  )
+  func salvage(statement: String, count: Int) throws {
+    let writes = (1...3).map { StoredWrite($0, by: "ann") }
+    let original = try open().store
+    original.perform(writes.map { .saveWrite($0) })
+    original.close()
+    let queue = try DatabaseQueue(path: file.path)
+    try queue.write { try $0.execute(sql: statement) }
+    try queue.close()
+    for _ in 0..<2 {
+      let (store, state) = try open()
+      #expect(state == OfflineState(writes: Array(writes.prefix(count))))
+      store.close()
+    }
+    #expect(told.problems.map(\.kind) == [.damaged])
+  }
+
+  @Test("The writes of a file whose data is damaged are kept")
+  func damagedPage() throws {
+    let original = try open().store
+    original.perform([.saveWrite(StoredWrite(1)), .replace(query: 1, .integer(1))])
+    original.close()
+    let queue = try DatabaseQueue(path: file.path)
+    let page = try queue.read { database in
+      let sql = "SELECT rootpage FROM sqlite_master WHERE name = 'pieces'"
+      return try UInt64.fetchOne(database, sql: sql)
+    }
+    try queue.close()
+    let handle = try #require(FileHandle(forUpdatingAtPath: file.path))
+    try handle.seek(toOffset: 4_096 * (try #require(page) - 1))
+    try handle.write(contentsOf: Data(repeating: 0xFF, count: 4_096))
+    try handle.close()
+    let (store, state) = try open()
+    #expect(state == OfflineState(writes: [StoredWrite(1)]))
+    #expect(told.problems.map(\.kind) == [.damaged])
+    store.close()
+  }
+
+  @Test("Data that cannot be read is none, and the store goes on")
+  func strangePiece() throws {
+    let original = try open().store
+    original.perform([
+      .saveWrite(StoredWrite(1)), .replace(query: 1, .integer(1)), .replace(query: 2, .integer(2)),
+    ])
+    original.close()
+    let queue = try DatabaseQueue(path: file.path)
+    try queue.write { try $0.execute(sql: "UPDATE pieces SET node = '[' WHERE query = 1") }
+    try queue.close()
+    let (store, _) = try open()
+    #expect(store.data(of: 1) == nil)
+    #expect(store.data(of: 2) == .integer(2))
+    let text = Node.string(String(repeating: "x", count: 20_000))
+    store.perform([.update(query: 1, Change("a", to: text)), .saveWrite(StoredWrite(2))])
+    #expect(store.data(of: 1) == nil)
+    store.close()
+    let (next, state) = try open()
+    #expect(state.writes == [StoredWrite(1), StoredWrite(2)])
+    #expect(told.problems.isEmpty)
+    next.close()
+  }
+
   // The byte at 63 is the version, which a later program may have written.
   @Test(
     "A file whose header is damaged keeps its writes or is renamed",

@@ -42,6 +42,16 @@ enum OfflineSchema {
     return queue
   }
 
+  /// The writes of a damaged file that can still be sent; the file is not changed.
+  static func readableWrites(of path: String) -> [StoredWrite] {
+    var configuration = Configuration()
+    configuration.readonly = true
+    let writes = try? DatabaseQueue(path: path, configuration: configuration).read {
+      try WriteTable(database: $0).readable()
+    }
+    return writes ?? []
+  }
+
   /// Makes sure that the file is a store's and undamaged, and upgrades one of an earlier version.
   ///
   /// The marks are in the file's header. If they are damaged, the tables show what the file is.
@@ -109,22 +119,38 @@ enum OfflineSchema {
 struct WriteTable {
   let database: GRDB.Database
 
-  func all() throws -> [StoredWrite] {
-    try Row.fetchAll(database, sql: "SELECT * FROM writes ORDER BY number").map { row in
-      let operation = try JSONText.operation(row.decode(forColumn: "operation"))
-      let estimate: String? = try row.decode(forColumn: "estimate")
-      return StoredWrite(
-        number: try row.decode(forColumn: "number"),
-        key: WriteKey(
-          client: try row.decode(forColumn: "client"),
-          number: try row.decode(forColumn: "key")
-        ),
-        path: try JSONText.path(row.decode(forColumn: "path")),
-        operation: operation,
-        estimate: try estimate.map(JSONText.operation) ?? operation,
-        owner: try row.decode(forColumn: "owner")
-      )
+  private func rows() throws -> [Row] {
+    try Row.fetchAll(database, sql: "SELECT * FROM writes ORDER BY number")
+  }
+
+  func all() throws -> [StoredWrite] { try rows().map(Self.write) }
+
+  /// The first writes of a damaged file, up to one that cannot be read.
+  func readable() throws -> [StoredWrite] {
+    let answer = try String.fetchOne(database, sql: "PRAGMA quick_check(writes)")
+    guard answer == "ok" else { return [] }
+    var writes: [StoredWrite] = []
+    for row in try rows() {
+      guard let write = try? Self.write(row) else { break }
+      writes.append(write)
     }
+    return writes
+  }
+
+  private static func write(_ row: Row) throws -> StoredWrite {
+    let operation = try JSONText.operation(row.decode(forColumn: "operation"))
+    let estimate: String? = try row.decode(forColumn: "estimate")
+    return StoredWrite(
+      number: try row.decode(forColumn: "number"),
+      key: WriteKey(
+        client: try row.decode(forColumn: "client"),
+        number: try row.decode(forColumn: "key")
+      ),
+      path: try JSONText.path(row.decode(forColumn: "path")),
+      operation: operation,
+      estimate: try estimate.map(JSONText.operation) ?? operation,
+      owner: try row.decode(forColumn: "owner")
+    )
   }
 
   /// Adds a write, or replaces the one with the same number.
@@ -203,7 +229,7 @@ struct PieceTable {
     )
   }
 
-  /// The data of a query, or nil if there is none.
+  /// The data of a query, or nil if there is none or a piece of it is damaged.
   ///
   /// - Complexity: O(size)
   func data(of query: Int64) throws -> Node? {
@@ -217,10 +243,14 @@ struct PieceTable {
       var whole = node ?? .empty
       // Released, so that the change happens in place.
       node = nil
-      whole.update(
-        at: try JSONText.path(row.decode(forColumn: "path")),
-        to: try JSONText.node(row.decode(forColumn: "node"))
-      )
+      do {
+        whole.update(
+          at: try JSONText.path(row.decode(forColumn: "path")),
+          to: try JSONText.node(row.decode(forColumn: "node"))
+        )
+      } catch {
+        return nil
+      }
       node = whole
     }
     return node

@@ -48,7 +48,7 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
 
   /// Opens the store of a database, and creates it if it does not exist.
   ///
-  /// A damaged file is set aside and reported; the store is then empty.
+  /// A damaged file is set aside and reported; the store then has only the writes that could be read.
   ///
   /// - Throws: ``OfflineStoreError`` of kind `inUse` or `unavailable`.
   package static func open(
@@ -61,9 +61,12 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
       return try open(file, lock: lock, observers: observers)
     } catch {
       guard error.kind == .damaged else { throw error }
+      let writes = OfflineSchema.readableWrites(of: file.path)
       let report = try file.setAside(because: error)
       try file.create()
-      let opened = try open(file, lock: lock, observers: observers)
+      var opened = try open(file, lock: lock, observers: observers)
+      opened.store.perform(writes.map { .saveWrite($0) })
+      opened.state.writes = writes
       observers.onProblem(report)
       return opened
     }
@@ -246,8 +249,10 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     let table = PieceTable(database: database)
     sizes[query, default: PieceTable.Size()].changes += try table.append(change, to: query)
     forgetRead(query)
-    guard let size = sizes[query], size.changes > max(size.whole, Self.foldBytes) else { return }
-    try replace(query, with: try table.data(of: query) ?? .empty, in: database)
+    guard let size = sizes[query], size.changes > max(size.whole, Self.foldBytes),
+      let whole = try table.data(of: query)
+    else { return }
+    try replace(query, with: whole, in: database)
   }
 
   private func forgetRead(_ query: Int64) {

@@ -446,6 +446,7 @@ struct OfflineCache: Sendable {
     entryPaths.remove(id, at: entry.path)
     pinned.remove(id)
     extents[id] = nil
+    if followers.removeValue(forKey: id) != nil { followed.remove(id, at: entry.path) }
     changes.append(.forget(query: id))
     if entry.isKept { setKept(QuerySpec(path: entry.path, query: entry.query), to: true) }
   }
