@@ -418,9 +418,7 @@ struct RepoCoreOfflineTests {
     try driver.engine.set("list/c", "7")
     driver.restart(observing: "list/c")
     driver.engine.connect([.writeOnce])
-    let listen = try #require(
-      driver.engine.requests.first { if case .listen = $0.request { true } else { false } }
-    )
+    let listen = try #require(driver.engine.requests.first { $0.request.isListen })
     // The server had applied the write before, and others have written since.
     try driver.engine.push("list/c", "3")
     driver.engine.answer(listen.id)
@@ -435,15 +433,51 @@ struct RepoCoreOfflineTests {
     try driver.engine.set("list/c", "7")
     driver.restart(observing: "list", lastTwo)
     driver.engine.connect([.writeOnce])
-    let listen = try #require(
-      driver.engine.requests.first { if case .listen = $0.request { true } else { false } }
-    )
+    let listen = try #require(driver.engine.requests.first { $0.request.isListen })
     try driver.engine.push("list", #"{"a":1,"c":3}"#, tag: 1)
     driver.engine.answer(listen.id)
     driver.engine.answer(try #require(driver.engine.sentWrites.last).id)
     driver.restart(observing: "list/c")
     _ = driver.engine.observe("list", lastTwo)
     #expect(driver.values == ["3 cached", #"{"a":1,"c":3} cached"#])
+  }
+
+  /// Shows a window of `/list`, writes all of it, and has the next process observe.
+  private func rewritten(observing path: Path, _ query: Query) throws -> OfflineDriver {
+    var driver = try showing(lastTwo, #"{"a":1,"c":2}"#).driver
+    try driver.engine.set("list", #"{"a":1,"b":4,"c":7,"d":8}"#)
+    driver.restart(observing: path, query)
+    driver.engine.connect([.writeOnce])
+    return driver
+  }
+
+  @Test(
+    "The answer to a write does not undo newer data of a selection at its location",
+    arguments: [
+      // The server had applied the write before; others have changed c, and removed or moved d.
+      (#"{"b":4,"c":3}"#, #"{"a":1,"b":4,"c":3}"#), (#"{"d":9}"#, #"{"d":9}"#),
+      (#"{"c":3,"e":1}"#, #"{"a":1,"b":4,"c":3,"e":1}"#), ("null", "null"),
+    ]
+  )
+  func lateAnswerAbove(selected: String, stored: String) throws {
+    var driver = try rewritten(observing: "list", lastTwo)
+    let listen = try #require(driver.engine.requests.first { $0.request.isListen })
+    try driver.engine.push("list", selected, tag: 1)
+    driver.engine.answer(listen.id)
+    driver.engine.answer(try #require(driver.engine.sentWrites.last).id)
+    driver.restart(observing: "list")
+    #expect(driver.values == ["\(stored) cached"])
+  }
+
+  @Test("The answer to a write does not undo newer data of a part of it")
+  func lateAnswerToPart() throws {
+    var driver = try rewritten(observing: "list/c", .all)
+    let listen = try #require(driver.engine.requests.first { $0.request.isListen })
+    try driver.engine.push("list/c", "3")
+    driver.engine.answer(listen.id)
+    driver.engine.answer(try #require(driver.engine.sentWrites.last).id)
+    driver.restart(observing: "list")
+    #expect(driver.values == [#"{"a":1,"b":4,"c":3,"d":8} cached"#])
   }
 
   @Test("Observers below a location that is confirmed by its hash see the confirmed data")
@@ -703,5 +737,11 @@ struct RepoCoreOfflineTests {
     driver.engine.feed(.storeSize(1))
     driver.persist()
     #expect(driver.store.model.queries.values.map(\.path).sorted() == ["q3", "q4"])
+  }
+}
+
+extension ClientRequest {
+  fileprivate var isListen: Bool {
+    if case .listen = self { true } else { false }
   }
 }

@@ -343,9 +343,15 @@ struct OfflineCache: Sendable {
   /// The server accepted a write: entries that no listen follows are updated with it.
   ///
   /// The written data gets its own entry, unless an entry above it is stored or followed.
-  mutating func acknowledge(_ parts: [Change], now: Int64) {
+  mutating func acknowledge(
+    _ parts: [Change],
+    in tree: SyncTree,
+    with listens: ListenTable,
+    now: Int64
+  ) {
     for part in parts where !isKeptUpToDate(part.path) {
-      let part = Change(part.path, to: selected(part.path) ?? part.node)
+      let node = selected(part.path) ?? renewed(part, in: tree, with: listens)
+      let part = Change(part.path, to: node)
       if !part.path.isPriority, entryOfAllData(on: part.path) == nil {
         _ = entry(of: QuerySpec(path: part.path, query: .all), now: now)
       }
@@ -369,6 +375,31 @@ struct OfflineCache: Sendable {
       else { return nil }
       return follower.window.hasChild(key) ? follower.window[location] : nil
     }.first
+  }
+
+  /// Written data, with what listens at and below its path have brought, maybe since.
+  private func renewed(
+    _ part: Change,
+    in tree: SyncTree,
+    with listens: ListenTable
+  ) -> Node {
+    var result = part.node
+    for id in followed.below(part.path) {
+      guard let follower = followers[id], follower.isLevel,
+        !listens.isUnconfirmed(follower.target),
+        let location = follower.target.path.relative(to: part.path)
+      else { continue }
+      let query = follower.target.query
+      let known = query.evaluate(tree.serverNode(of: follower.target))
+      if query.loadsAllData {
+        result.update(at: location, to: known)
+      } else {
+        for change in query.changes(of: result[location], toSelect: known) {
+          result.update(at: location.appending(change.path), to: change.node)
+        }
+      }
+    }
+    return result
   }
 
   /// The entry of all data of a location, or of one above it, that is stored or followed.
@@ -449,5 +480,27 @@ struct OfflineCache: Sendable {
     if followers.removeValue(forKey: id) != nil { followed.remove(id, at: entry.path) }
     changes.append(.forget(query: id))
     if entry.isKept { setKept(QuerySpec(path: entry.path, query: entry.query), to: true) }
+  }
+}
+
+extension Query {
+  /// The changes after which this query selects just these children of a node; others stay.
+  ///
+  /// Additions go first, so that the node is not empty in between.
+  fileprivate func changes(of node: Node, toSelect selection: Node) -> [Change] {
+    let ordered = IndexedNode(selection, by: index)
+    let isFull = limit.map { selection.childCount >= $0.count } ?? false
+    let last = isFull && limit?.side == .first ? ordered.last : nil
+    let first = isFull && limit?.side == .last ? ordered.first : nil
+    var inner = self
+    inner.limit = nil
+    let gone = IndexedNode(inner.evaluate(node), by: index).ascending.filter { child in
+      let entry = index.entry(for: child.key, node: child.node)
+      return !selection.hasChild(child.key)
+        && last.map { entry < index.entry(for: $0.key, node: $0.node) } ?? true
+        && first.map { index.entry(for: $0.key, node: $0.node) < entry } ?? true
+    }
+    return ordered.ascending.map { Change(Path([$0.key]), to: $0.node) }
+      + gone.map { Change(Path([$0.key]), to: .empty) }
   }
 }

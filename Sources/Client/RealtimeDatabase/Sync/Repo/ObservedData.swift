@@ -301,7 +301,7 @@ struct ObservedData: Sendable {
   mutating func ackUserWrite(_ number: Int64, isAccepted: Bool, at time: RepoTime) -> DataChange {
     offline?.append(.removeWrite(number))
     if isAccepted, offline != nil, let parts = sync.writes.parts(of: number) {
-      offline?.acknowledge(parts, now: time.wall)
+      offline?.acknowledge(parts, in: sync, with: listens, now: time.wall)
     }
     let events = sync.ackUserWrite(number, isAccepted: isAccepted)
     return raised(events)
