@@ -510,6 +510,16 @@ struct RepoCoreOfflineTests {
     #expect(driver.values.isEmpty)
   }
 
+  @Test("A denied read leaves nothing on disk")
+  func refusedRead() throws {
+    var driver = try restarted()
+    driver.engine.connect()
+    driver.engine.feed(.get(driver.engine.token(), path: "list", query: .all))
+    driver.engine.answer(try #require(driver.engine.requests.last).id, .permissionDenied)
+    driver.restart(observing: "list")
+    #expect(driver.values.isEmpty)
+  }
+
   @Test("An accepted write changes stored data without a listener")
   func acknowledged() throws {
     var driver = try restarted(#"{"a":{"n":1},"b":2}"#)

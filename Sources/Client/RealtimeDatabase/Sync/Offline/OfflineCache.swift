@@ -200,6 +200,11 @@ struct OfflineCache: Sendable {
     if let id = unfollow(target) { forget(id) }
   }
 
+  /// A read was rejected: its stored data must not be shown any more, unless a listen may show it.
+  mutating func refuse(_ spec: QuerySpec) {
+    if let id = ids[spec.normalized], followers[id] == nil { forget(id) }
+  }
+
   private mutating func unfollow(_ target: ListenTarget) -> Int64? {
     guard let id = ids[target.spec],
       followers.removeValue(forKey: id) != nil

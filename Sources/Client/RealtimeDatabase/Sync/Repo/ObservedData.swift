@@ -251,6 +251,9 @@ struct ObservedData: Sendable {
     return raised(events)
   }
 
+  /// The server denied a read.
+  mutating func refuseGet(_ spec: QuerySpec) { offline?.refuse(spec) }
+
   /// The connection has ended, so the server performs the write that was scheduled for its end.
   mutating func applyDisconnectWrite(_ change: Change, at time: RepoTime) -> DataChange {
     let node = resolve(change.node, at: change.path, time: time)

@@ -397,8 +397,10 @@ package struct RepoCore: Sendable {
   private mutating func getAnswered(_ token: RequestToken, with response: ServerMessage.Response) {
     guard let get = requests.removeGet(token) else { return }
     guard response.status == .ok else {
-      // Data that the rules forbid must not be shown from a store either.
-      let result = response.status == .permissionDenied ? nil : known(get)
+      // Data that the rules forbid must not be shown from a store either, now or later.
+      let isDenied = response.status == .permissionDenied
+      if isDenied { data.refuseGet(get.spec) }
+      let result = isDenied ? nil : known(get)
       return outputs.append(.getCompleted(token, result ?? .failure(response.outcome)))
     }
     let node: Node
