@@ -690,6 +690,19 @@ struct RepoCoreOfflineTests {
     #expect(driver.store.model.data.isEmpty)
   }
 
+  @Test("Data that the previous process kept synced is pruned once this one does not keep it")
+  func noLongerKeptSynced() throws {
+    var driver = OfflineDriver.connected()
+    driver.engine.feed(.keepSynced(path: "list", query: .all, true))
+    try driver.engine.push("list", "1")
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.restart { $0.offlineBytes = 0 }
+    driver.engine.feed(.keepSynced(path: "list", query: .all, false))
+    driver.engine.feed(.storeSize(1))
+    driver.persist()
+    #expect(driver.store.model.data.isEmpty)
+  }
+
   @Test("Data that is kept synced in two orders is still kept without one of them")
   func keptInTwoOrders() throws {
     var driver = OfflineDriver.connected()

@@ -235,7 +235,7 @@ struct OfflineCache: Sendable {
   mutating func setKept(_ spec: QuerySpec, to isKept: Bool) {
     let own = ids[spec.normalized]
     guard let id = own ?? (isKept ? entryOfAllData(on: spec.path) : nil),
-      entries[id]?.isKept != isKept
+      !isKept || entries[id]?.isKept == false
     else { return }
     entries[id]?.isKept = isKept
     pinned.remove(id)

@@ -77,9 +77,10 @@ struct ObservedData: Sendable {
       offline?.setKept(spec, to: true)
       return change
     }
-    guard keptSynced.remove(spec) != nil else { return RegistrationChange() }
+    let wasKept = keptSynced.remove(spec) != nil
+    // The previous process may have kept it.
     if !keepsSynced(spec.normalized) { offline?.setKept(spec, to: false) }
-    return unregister(owner, spec: spec, at: time)
+    return wasKept ? unregister(owner, spec: spec, at: time) : RegistrationChange()
   }
 
   /// Whether the data of a listen is kept synced, in any order.
