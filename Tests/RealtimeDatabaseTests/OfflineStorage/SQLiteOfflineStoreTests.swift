@@ -201,6 +201,23 @@ struct SQLiteOfflineStoreTests {
     #expect(try #require(attributes[.size] as? Int) < 100_000)
   }
 
+  @Test("The log of a file behind a link does not grow without limit")
+  func linkedLog() throws {
+    try open().store.close()
+    let target = directory.file("elsewhere.sqlite")
+    try FileManager.default.moveItem(atPath: file.path, toPath: target)
+    try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: target)
+    let store = try open().store
+    let big = Node.string(String(repeating: "x", count: 1_000_000))
+    for number in 0..<5 {
+      store.perform([.replace(query: Int64(number), big)])
+      _ = store.data(of: 100)
+    }
+    let attributes = try FileManager.default.attributesOfItem(atPath: target + "-wal")
+    #expect(try #require(attributes[.size] as? Int) < 3_000_000)
+    store.close()
+  }
+
   // MARK: Crashes
 
   @Test("A copy of the file at any moment contains whole calls only, never part of one")

@@ -50,8 +50,10 @@ package struct OfflineFile: Sendable {
 
   /// The size of the write-ahead log, in bytes.
   var logBytes: Int {
+    // It is beside the file itself, even if the path is a link.
+    let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
     var status = stat()
-    return stat(path + "-wal", &status) == 0 ? Int(status.st_size) : 0
+    return stat(file + "-wal", &status) == 0 ? Int(status.st_size) : 0
   }
 
   /// Renames the file and its companions; they can still be examined, but are no longer used.
