@@ -1,3 +1,5 @@
+internal import NIOConcurrencyHelpers
+
 /// Observing with `for await` loops.
 ///
 /// ```swift
@@ -108,6 +110,7 @@ public struct DatabaseChildEventsSequence: AsyncSequence, Sendable {
   /// Starts observing.
   public func makeAsyncIterator() -> Iterator {
     let query = query
+    let isFull = NIOLockedValueBox(false)
     let stream = AsyncThrowingStream<DatabaseEvent, any Error>(
       bufferingPolicy: .bufferingOldest(limit)
     ) { continuation in
@@ -118,12 +121,15 @@ public struct DatabaseChildEventsSequence: AsyncSequence, Sendable {
           return
         }
         if case .dropped = continuation.yield(event) {
+          isFull.withLockedValue { $0 = true }
           continuation.finish(throwing: Self.overflow(query))
         }
       } withCancel: { error in
         continuation.finish(throwing: error)
       }
       continuation.onTermination = { _ in query.removeObserver(withHandle: handle) }
+      // A stream that has ended already does not call that.
+      if isFull.withLockedValue(\.self) { query.removeObserver(withHandle: handle) }
     }
     return Iterator(stream.makeAsyncIterator())
   }
