@@ -47,6 +47,16 @@ struct CallerTests {
     #expect(root.queryOrdered(byChild: "a/") == root.queryOrdered(byChild: "a"))
   }
 
+  @Test("A slash is the location itself, as in the original")
+  func slash() throws {
+    let root = try root()
+    let snapshot = DataSnapshot(.integer(1), at: root.child("a"))
+    #expect(root.child("a").child("/") == root.child("a"))
+    #expect(snapshot.childSnapshot(forPath: "/") == snapshot)
+    #expect(snapshot.hasChild("/"))
+    #expect(!DataSnapshot(.empty, at: root).hasChild("/"))
+  }
+
   @Test(
     "An external URL that is invalid or of another database throws an error",
     arguments: ["nonsense", "https://other.firebaseio.com/a", "http://localhost:9000/a.b?ns=a"]

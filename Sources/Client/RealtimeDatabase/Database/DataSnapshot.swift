@@ -59,12 +59,12 @@ public final class DataSnapshot: Sendable {
   /// Whether there are children.
   public func hasChildren() -> Bool { node.childCount > 0 }
 
-  /// Whether there is data at a relative path.
+  /// Whether there is data at a relative path; `/` is this location.
   ///
   /// Passing an empty path, or one that no database can have, is a programmer error and traps.
   public func hasChild(_ childPathString: String) -> Bool {
     let path = Path(wire: childPathString)
-    if let problem = path.isRoot ? "it is empty" : Validation.problem(withPath: path) {
+    if let problem = childPathString.isEmpty ? "it is empty" : Validation.problem(withPath: path) {
       CallerContract.fail(
         """
         "\(childPathString)" is not a child path: \(problem); for text from outside, use \
