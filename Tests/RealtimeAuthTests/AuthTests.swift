@@ -1,4 +1,5 @@
 import FirebaseAuth
+import Foundation
 import NIOConcurrencyHelpers
 import RealtimeTransport
 import TestSupport
@@ -163,6 +164,7 @@ struct AuthTests {
     #expect(error.kind == expected)
     #expect(error.serverCode == String(message.prefix { $0 != " " }))
     #expect(!error.message.isEmpty)
+    #expect((error.localizedFailureReason == nil) == (expected != .weakPassword))
     #expect(!"\(error)".contains(password))
     #expect(auth.currentUser == nil)
   }

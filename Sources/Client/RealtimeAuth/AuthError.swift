@@ -22,6 +22,7 @@ public final class AuthError: NSError, @unchecked Sendable {
     self.message = message
     var info: [String: Any] = [NSLocalizedDescriptionKey: message]
     if let serverCode { info[AuthErrorUserInfoNameKey] = serverCode }
+    if kind == .weakPassword { info[NSLocalizedFailureReasonErrorKey] = message }
     super.init(domain: AuthErrorDomain, code: kind.rawValue, userInfo: info)
   }
 
