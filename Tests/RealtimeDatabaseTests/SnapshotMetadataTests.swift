@@ -41,6 +41,20 @@ struct SnapshotMetadataTests {
     )
   }
 
+  @Test("What waits for the server's data comes after its events")
+  func current() async throws {
+    let station = try await Station()
+    try await station.open().reference(withPath: "list/a").setValue(1)
+    let database = try station.open()
+    database.goOffline()
+    let told = Record<String>()
+    database.reference(withPath: "list").observe(.value) { told.append($0.json) }
+    database.whenCurrent { told.append("current") }
+    database.goOnline()
+    await told.wait(for: 2)
+    #expect(told.elements == [#"{"a":1}"#, "current"])
+  }
+
   @Test("A child snapshot has the metadata of the whole")
   func parts() async throws {
     let station = try await Station()

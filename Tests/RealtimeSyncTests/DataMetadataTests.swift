@@ -48,6 +48,20 @@ struct DataMetadataTests {
     #expect(driver.values == ["\(data) cached", "\(data) cached", "\(data) current"])
   }
 
+  @Test("Everything is current while each listen is answered on this connection")
+  func everything() throws {
+    var driver = try listening()
+    #expect(driver.engine.core.isCurrent)
+    _ = driver.engine.observe("other", .all, [.value])
+    #expect(!driver.engine.core.isCurrent)
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    #expect(driver.engine.core.isCurrent)
+    driver.engine.lose()
+    #expect(!driver.engine.core.isCurrent)
+    driver.engine.connect()
+    #expect(!driver.engine.core.isCurrent)
+  }
+
   @Test("Data sent after a reconnect is current before the listen is answered")
   func resent() throws {
     var driver = try listening()

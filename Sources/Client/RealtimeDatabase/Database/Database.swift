@@ -273,6 +273,12 @@ public final class Database: Sendable {
   }
 }
 extension Database {
+  /// Calls a block on ``callbackQueue`` once the server has sent or confirmed everything observed.
+  ///
+  /// The events of that data come first. Without a connection, the block waits for one; it is not
+  /// called if the database is closed before.
+  package func whenCurrent(_ block: @escaping @Sendable () -> Void) { repo.whenCurrent(block) }
+
   /// Reports what the database does to an observer, which replaces the previous one; nil ends it.
   ///
   /// Existing observers and unacknowledged writes are reported first.

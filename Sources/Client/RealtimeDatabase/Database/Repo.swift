@@ -47,6 +47,8 @@ package final actor Repo {
   /// When the server fell silent, on the monotonic clock and on the machine's clock.
   private var silence: (start: Int64, date: Date)?
   private var statusObservers: [@Sendable (ConnectionStatus) -> Void] = []
+  /// The callbacks that wait until all observed data is the server's.
+  private var awaitingData: [@Sendable () -> Void] = []
   /// The callbacks that the current input raised, which run as one block on the callback queue.
   private var deliveries: [@Sendable () -> Void] = []
   /// The completions of writes that the current input brought, which wait for the store.
@@ -141,6 +143,14 @@ package final actor Repo {
     flush()
   }
 
+  /// Runs a block on the callback queue once all observed data is the server's, after its events.
+  nonisolated func whenCurrent(_ block: @escaping @Sendable () -> Void) {
+    submit { repo in
+      repo.awaitingData.append(block)
+      repo.flush()
+    }
+  }
+
   private func process(_ input: RepoInput) {
     let time = RepoTime(
       wall: wall,
@@ -174,6 +184,10 @@ package final actor Repo {
   }
 
   private func flush() {
+    if !awaitingData.isEmpty, core.isCurrent {
+      deliveries += awaitingData
+      awaitingData = []
+    }
     let (events, completions, takesBack) = (deliveries, completions, takesBack)
     (deliveries, self.completions, self.takesBack) = ([], [], false)
     guard !events.isEmpty || !completions.isEmpty else { return }
@@ -265,6 +279,7 @@ package final actor Repo {
   /// Closes the connection and the store, and fails all pending requests.
   func end() {
     statusObservers = []
+    awaitingData = []
     handle(.goOffline(.user))
     isClosed = true
     credentials = Credentials()

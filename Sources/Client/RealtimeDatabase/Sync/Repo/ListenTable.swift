@@ -56,6 +56,9 @@ struct ListenTable: Sendable {
 
   func isCurrent(_ target: ListenTarget) -> Bool { current.contains(target) }
 
+  /// Whether the server has sent or confirmed the data of all listens on this connection.
+  var areCurrent: Bool { current.count == serials.count }
+
   func isUnconfirmed(_ target: ListenTarget) -> Bool { unconfirmed.contains(target) }
 
   /// A listen starts with data from a store.

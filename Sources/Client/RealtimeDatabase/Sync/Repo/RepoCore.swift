@@ -44,6 +44,9 @@ package struct RepoCore: Sendable {
   /// Whether the server has greeted and the connection is open.
   package var isConnected: Bool { connection.isConnected }
 
+  /// Whether the server has sent or confirmed everything observed on this connection.
+  package var isCurrent: Bool { isConnected && data.listens.areCurrent }
+
   package var phase: ConnectionPhase { connection.publicPhase }
 
   /// When the server fell silent, on the monotonic clock: it has since answered no request and sent
