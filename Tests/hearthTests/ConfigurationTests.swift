@@ -149,6 +149,15 @@ extension EndToEnd {
       try alice.enter("star 1", until: "1 star for News.")
     }
 
+    @Test("Commands from a pipe find the posts of now, not those that an earlier run has stored")
+    func pipedAgain() throws {
+      for number in 1...3 {
+        try sandbox.post("Post \(number)", by: "bob")
+        let piped = try sandbox.hearth("--plain", "--user", "alice", input: "list\n")
+        #expect(piped.output.contains("1. Post \(number), by bob."), "\(piped.output)")
+      }
+    }
+
     @Test("Two terminals of one user keep separate drafts")
     func twoTerminals() throws {
       let first = try sandbox.open(as: "alice")

@@ -446,6 +446,16 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     return action
   }
 
+  /// Calls a closure once everything requested so far was reported as the server has it now.
+  ///
+  /// - Parameter block: Called on any thread; never if there is no connection.
+  package func whenCurrent(_ block: @escaping @Sendable () -> Void) {
+    queue.async { [queue, database] in
+      // A list is reported after the events that have changed it.
+      database.whenCurrent { queue.async(execute: block) }
+    }
+  }
+
   /// Returns once the database has all changes made so far, so that it can be closed.
   package func flush() async {
     await withCheckedContinuation { continuation in queue.async { continuation.resume() } }

@@ -4,7 +4,8 @@ import Foundation
 
 /// The blog as lines: one for each event, with commands typed at a prompt.
 ///
-/// Commands from a pipe wait for the posts, and its end for the answers, but not for ever.
+/// Commands from a pipe wait for the posts that the server has now, and its end for the answers, but
+/// not for ever.
 @MainActor
 struct PlainRun {
   private let blog: LiveBlog
@@ -27,11 +28,12 @@ struct PlainRun {
     let writer = pipe[1]
     _ = fcntl(writer, F_SETFL, O_NONBLOCK)
     _ = fcntl(pipe[0], F_SETFL, O_NONBLOCK)
-    let mailbox = Mailbox<BlogEvent> {
+    // Nil comes once what was reported is what the server has.
+    let mailbox = Mailbox<BlogEvent?> {
       var byte: UInt8 = 1
       _ = write(writer, &byte, 1)
     }
-    blog.start(mailbox.add)
+    blog.start { mailbox.add($0) }
     blog.request(.follow(.recent))
     blog.request(.hearNotices(true))
     var input = LineInput()
@@ -39,6 +41,8 @@ struct PlainRun {
     var isAtEnd = false
     let isPiped = isatty(STDIN_FILENO) == 0
     var isWaiting = isPiped
+    // The first posts may be those that an earlier run has stored.
+    var asksForCurrent = isPiped
     var deadline = ContinuousClock.now + Self.patience
     while true {
       var descriptors = [
@@ -52,12 +56,17 @@ struct PlainRun {
       var bytes = [UInt8](repeating: 0, count: 256)
       while read(pipe[0], &bytes, bytes.count) > 0 {}
       let events = mailbox.takeAll()
-      for event in events { show(plain.take(event)) }
+      for case .some(let event) in events { show(plain.take(event)) }
+      if asksForCurrent, plain.isReady {
+        asksForCurrent = false
+        blog.whenCurrent { mailbox.add(nil) }
+      }
       // Without a server, there is an attempt to connect each second, and more commands may come.
       let isFirst = descriptors[0].revents != 0 && lines.isEmpty
-      if isFirst || !events.allSatisfy(\.isOfConnection) { deadline = .now + Self.patience }
+      let isNews = events.contains { $0?.isOfConnection != true }
+      if isFirst || isNews { deadline = .now + Self.patience }
       let isLate = isBounded && deadline <= .now
-      if isLate || plain.isReady { isWaiting = false }
+      if isLate || events.contains(nil) { isWaiting = false }
       if descriptors[0].revents != 0 {
         if let new = input.read(STDIN_FILENO) { lines += new } else { isAtEnd = true }
         if input.hasUnreadable {
