@@ -25,6 +25,9 @@ struct PlainBlogTests {
       at: 5
     )
     _ = plain.take(.notices([reply, stars]))
+    // As on the screens, nothing is new before it is known what was read.
+    #expect(!plain.run("notices", now: Self.now).lines.contains { $0.hasPrefix("New") })
+    #expect(plain.run("search unread", now: Self.now).lines == ["No post matches."])
     _ = plain.take(.readState(ReadState(before: 10, stars: ["p11": 2])))
     #expect(plain.isReady)
     #expect(

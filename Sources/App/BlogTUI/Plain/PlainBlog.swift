@@ -46,7 +46,8 @@ package struct PlainBlog: Sendable {
   private var awaitsEarlier = false
   private var people: [Presence] = []
   private var notices: [NoticeEntry]?
-  private var readState = ReadState(before: 0)
+  /// What the user has read; nil until that is known, and then nothing is new.
+  private var readState: ReadState?
   /// How many of the user's writes have no answer yet.
   private var unanswered = 0
   /// The stars that were given or removed here and that the database has not acknowledged.
@@ -443,7 +444,7 @@ package struct PlainBlog: Sendable {
     if notices.isEmpty { return ["No notices yet."] }
     return notices.map { entry in
       let sentence = entry.sentence(by: entry.author.map { names.shown($0) } ?? "")
-      return (readState.isUnread(entry) ? "New: " : "") + sentence + "."
+      return (readState?.isUnread(entry) == true ? "New: " : "") + sentence + "."
     }
   }
 
