@@ -69,6 +69,42 @@ struct PlainRequestTests {
     #expect(isWhole ? text.hasSuffix("\r\n\r\n2") : text.hasPrefix("HTTP/1.1 408 "))
   }
 
+  @Test(
+    "may take any time to read their response, also ahead of a WebSocket",
+    arguments: [false, true]
+  )
+  func slowReader(opensSocket: Bool) async throws {
+    var limits = TransportLimits.server
+    (limits.keepAlive, limits.request) = (.milliseconds(20), .milliseconds(20))
+    let long = String(repeating: "long ", count: 4_000_000)
+    let listener = try await listen(limits: limits) { request, loop in
+      loop.makeSucceededFuture(.answer(Self.text(request.path == "/a" ? long : "short")))
+    }
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let collector = RawPeer.Collector(loop: loop, until: "Connection: upgrade\r\n\r\n")
+    guard case .tcp(_, let port, _) = listener.address else { throw CancellationError() }
+    let channel = try await ClientBootstrap(group: loop)
+      .channelOption(.autoRead, value: false)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.addHandler(collector)
+        }
+      }
+      .connect(host: "127.0.0.1", port: port).get()
+    let further = opensSocket ? RawPeer.upgradeRequest() : ""
+    try await channel.writeAndFlush(ByteBuffer(string: Self.get + further))
+    // Other connections have ended in the meantime, one after the other, because nothing followed.
+    for _ in 0..<5 {
+      let other = "GET /b HTTP/1.1\r\nHost: localhost\r\n\r\n"
+      let text = try await RawPeer.exchange(listener.address, other)
+      #expect(text.hasSuffix("short"))
+    }
+    try await channel.setOption(.autoRead, value: true).get()
+    let text = try await collector.end.futureResult.get()
+    #expect(text.contains("\r\n\r\n\(long)"))
+    #expect(text.contains("HTTP/1.1 101 ") == opensSocket)
+  }
+
   @Test("are answered if in progress when the listener shuts down")
   func goodbye() async throws {
     let loop = MultiThreadedEventLoopGroup.singleton.next()

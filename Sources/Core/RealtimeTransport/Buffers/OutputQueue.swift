@@ -119,6 +119,9 @@ final class OutputQueue {
   /// Whether the waiting output exceeds a few small messages.
   var hasNotableOutput: Bool { notedBytes > gatheredLimit }
 
+  /// Whether the other end has not read everything yet.
+  var isWaiting: Bool { tick != nil || waitingBytes > 0 }
+
   /// Calls a closure once, as soon as the waiting output has dropped below half the threshold.
   func whenRelieved(_ body: @escaping () -> Void) {
     onRelief = body

@@ -499,7 +499,8 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
         let reason: StaticString = "the request took too long to arrive"
         return self.write(HTTPAnswer(status: 408, error: reason), isLast: true)
       }
-      self.output?.flush()
+      // Until everything is written, the queue checks that the other end keeps reading.
+      guard self.output?.isWaiting != true else { return self.setDeadline(time) }
       self.close()
     }
   }
