@@ -68,7 +68,7 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
   /// Counts a request that was sent before the one before it was answered, and returns how long it
   /// has to wait.
   private let pace: (NIODeadline) -> TimeAmount?
-  private let reader = HTTPRequest.Reader()
+  private var reader = HTTPRequest.Reader()
   private var phase = Phase.receiving
   private var context: ChannelHandlerContext?
   private(set) var output: OutputQueue?
@@ -175,9 +175,19 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
 
   private func inputEnded() {
     waiting.isEnded = true
-    // Over TCP it looks like this too if the client has gone, so what only reads may be given up. The
-    // kernel tells of the two ends of a local one.
-    if !peer.isLocal { reader.leave() }
+    if isAnswering { checkReader() }
+  }
+
+  /// Finds out whether a client that has ended its side still waits for the answer.
+  ///
+  /// The kernel tells of the two ends of a local connection. Over TCP it looks the same if the client
+  /// has gone, unless it is sent something, which an interim answer is. A write must not be carried out
+  /// late for a client that may have sent it to another server since.
+  private func checkReader() {
+    guard !peer.isLocal else { return }
+    guard let head = request.head, head.version == .http1_1, [.GET, .HEAD].contains(head.method)
+    else { return reader.leave() }
+    sendContinue()
   }
 
   /// Processes waiting input until it reaches a request that must be answered first.
@@ -309,6 +319,8 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
     pauseInput()
     request.promise.complete()
     onIdle(false)
+    let reader = HTTPRequest.Reader()
+    self.reader = reader
     let asked = HTTPRequest(
       head: head,
       body: request.body,
@@ -330,6 +342,8 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
         self.answered(head, with: answer, isLast: true)
       }
     }
+    // The answer may have come at once, and with it the next request.
+    if waiting.isEnded, isAnswering, self.reader === reader { checkReader() }
   }
 
   private func answered(_ head: HTTPRequestHead, with answer: HTTPAnswer, isLast: Bool = false) {
@@ -524,6 +538,10 @@ extension PlainRequestHandler {
     guard head.version == .http1_1,
       head.headers.first(name: "Expect")?.lowercased() == "100-continue"
     else { return }
+    sendContinue()
+  }
+
+  private func sendContinue() {
     output?.append(ByteBuffer(string: "HTTP/1.1 100 Continue\r\n\r\n"))
   }
 
