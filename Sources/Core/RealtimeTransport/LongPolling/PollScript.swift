@@ -28,7 +28,7 @@ struct PollScript {
     for message in messages {
       if !isFirst { bytes.append(UInt8(ascii: ",")) }
       isFirst = false
-      append(message)
+      ScriptJSON.append(message, to: &bytes)
     }
     write("]);\n")
   }
@@ -36,33 +36,40 @@ struct PollScript {
   private mutating func write(_ text: String) {
     bytes.append(contentsOf: text.utf8)
   }
+}
 
+/// JSON as a part of a script.
+package enum ScriptJSON {
   /// How an object of a script would have its prototype set instead of a member.
   private static let prototype = Array("\"__proto__\":".utf8)
   private static let member = Array("[\"__proto__\"]:".utf8)
 
   /// Appends JSON, so that it means the same in a script, even inside a page.
-  private mutating func append(_ json: [UInt8]) {
+  ///
+  /// - Parameters:
+  ///   - json: The JSON, without a blank between a name and its colon.
+  ///   - bytes: The script.
+  /// - Complexity: O(bytes)
+  package static func append(_ json: [UInt8], to bytes: inout [UInt8]) {
     bytes.reserveCapacity(bytes.count + json.count)
     var index = 0
     while index < json.count {
       let byte = json[index]
       switch byte {
-      case UInt8(ascii: "<"): write(#"\u003c"#)
-      case UInt8(ascii: ">"): write(#"\u003e"#)
-      case UInt8(ascii: "&"): write(#"\u0026"#)
+      case UInt8(ascii: "<"): bytes.append(contentsOf: #"\u003c"#.utf8)
+      case UInt8(ascii: ">"): bytes.append(contentsOf: #"\u003e"#.utf8)
+      case UInt8(ascii: "&"): bytes.append(contentsOf: #"\u0026"#.utf8)
       case 0xE2 where json[index...].starts(with: [0xE2, 0x80, 0xA8]):
-        write(#"\u2028"#)
+        bytes.append(contentsOf: #"\u2028"#.utf8)
         index += 2
       case 0xE2 where json[index...].starts(with: [0xE2, 0x80, 0xA9]):
-        write(#"\u2029"#)
+        bytes.append(contentsOf: #"\u2029"#.utf8)
         index += 2
       case UInt8(ascii: "\"")
-      where index > 0
-        && (json[index - 1] == UInt8(ascii: "{") || json[index - 1] == UInt8(ascii: ","))
-        && json[index...].starts(with: Self.prototype):
-        bytes.append(contentsOf: Self.member)
-        index += Self.prototype.count - 1
+      where index > 0 && json[index - 1] != UInt8(ascii: "\\")
+        && json[index...].starts(with: prototype):
+        bytes.append(contentsOf: member)
+        index += prototype.count - 1
       default: bytes.append(byte)
       }
       index += 1

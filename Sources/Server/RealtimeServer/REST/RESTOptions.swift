@@ -116,7 +116,11 @@ extension RESTOptions {
     if print == .silent, status == 200 { return .empty(204, etag: etag) }
     var body = print == .pretty ? PrettyJSON.text(json) : Array(json.text.utf8)
     if print == .pretty { body.append(UInt8(ascii: "\n")) }
-    if let callback { body = Array("\(callback)(".utf8) + body + Array(")".utf8) }
+    if let callback {
+      var script = Array("\(callback)(".utf8)
+      ScriptJSON.append(body, to: &script)
+      body = script + ")".utf8
+    }
     var answer = HTTPAnswer.json(status, body: body, etag: etag)
     answer.headerLines.append(HTTPAnswer.HeaderLine("X-Content-Type-Options", "nosniff"))
     if callback != nil { answer.contentType = "application/javascript; charset=utf-8" }
