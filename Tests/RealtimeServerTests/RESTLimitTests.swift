@@ -88,6 +88,24 @@ struct RESTLimitTests {
     #expect(try await http.request("GET", "/.json").body == "null")
   }
 
+  @Test("The write size limit does not tell the size of data that may not be read")
+  func hiddenSizes() async throws {
+    let root = Node(sortedChildren: [(ChildKey("hidden"), children(100_001))])
+    let server = try await DatabaseServer.start(
+      limiting: [:],
+      rules: .source(#"{"rules": {"box": {".write": true}}}"#),
+      store: MemoryTreeStore(StoredTree(root: root))
+    )
+    let http = try await HTTPProbe(server.address)
+    for (method, target, body) in [
+      ("DELETE", "/hidden.json", nil), ("DELETE", "/none.json", nil), ("PUT", "/hidden.json", "1"),
+      ("PATCH", "/.json", #"{"hidden":null}"#),
+    ] {
+      let answer = try await http.request(method, target + "?writeSizeLimit=tiny", body)
+      #expect(answer.status == 401, "\(method) \(target)")
+    }
+  }
+
   @Test("The write size limit counts the bytes sent")
   func writeLengths() async throws {
     let server = try await DatabaseServer.start(limiting: [:])

@@ -158,10 +158,13 @@ final class RESTExchange: InternalPeer, Schedulable {
   }
 
   /// Whether a write is within the size limit that the request itself sets.
+  ///
+  /// What is replaced counts if it may be read: the answer would tell others how much there is.
   private func isSmallEnough(_ write: RESTRequest.Write) -> Bool {
     request.options.writeSize.allows { limit in
       var estimate = WriteEstimate(upTo: limit, bytes: request.bodyLength)
-      let replaced = core.hub.snapshot
+      let isKnown = peer.map { core.hub.mayRead(request.path, peer: $0) } ?? false
+      let replaced = isKnown ? core.hub.snapshot : .empty
       switch write {
       case .set(let path, let node):
         estimate.add(node)

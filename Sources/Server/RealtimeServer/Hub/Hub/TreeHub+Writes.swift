@@ -33,7 +33,8 @@ extension TreeHub {
   /// An internal peer gets all of the data, and shows only what was written.
   private func showsData(to origin: RequestOrigin) -> Bool { origin.isInternal }
 
-  private func mayRead(_ path: Path, peer: PeerID) -> Bool {
+  /// Whether a peer may read everything at a path.
+  func mayRead(_ path: Path, peer: PeerID) -> Bool {
     guard let state = access.state(of: peer) else { return false }
     return mayRead(path, as: state)
   }
