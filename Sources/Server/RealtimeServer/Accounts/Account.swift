@@ -109,7 +109,7 @@ struct AccountChange {
   var displayName: String?
   /// The URL of a picture; an empty one removes it.
   var photoURL: String?
-  /// Whether the password is removed, so that it cannot be used to sign in.
+  /// Whether the password is removed, and the address with it, which is free for other accounts.
   var removesPassword = false
   var isEmailVerified: Bool?
   var isDisabled: Bool?

@@ -39,7 +39,8 @@ extension AccountService {
   /// Changes an account.
   ///
   /// When the address or the password changes, or the account is disabled, all of its sessions end;
-  /// a user who requested the change gets new tokens.
+  /// a user who requested the change gets new tokens. Removing the password ends none: clients ask
+  /// for no tokens then, and the account may have no other way to sign in.
   ///
   /// - Parameters:
   ///   - account: The account.
@@ -53,9 +54,10 @@ extension AccountService {
     claims: JSONValue?
   ) async throws(IdentityError) -> (account: Account, signedIn: SignedIn?) {
     let changesCredentials =
-      change.password != nil || change.removesPassword
-      || change.email.map { $0 != account.email } ?? false
-    if changesCredentials, let claims { try checkRecent(claims, of: account) }
+      change.password != nil || change.email.map { $0 != account.email } ?? false
+    if changesCredentials || change.removesPassword, let claims {
+      try checkRecent(claims, of: account)
+    }
     if let email = change.email { try checkFree(email, for: account) }
     var hash: PasswordHash?
     if let password = change.password { hash = try await self.hash(password) }
@@ -94,12 +96,18 @@ extension AccountService {
       account.passwordChanged = now
       account.resetRequested = nil
     }
-    if change.removesPassword { account.password = nil }
     if let name = change.displayName { account.displayName = name.isEmpty ? nil : name }
     if let url = change.photoURL { account.photoURL = url.isEmpty ? nil : url }
     if let isVerified = change.isEmailVerified { account.isEmailVerified = isVerified }
     if let isDisabled = change.isDisabled { account.isDisabled = isDisabled }
     if let claims = change.customClaims { account.customClaims = claims }
+    if change.removesPassword {
+      account.password = nil
+      account.passwordChanged = nil
+      account.email = nil
+      account.isEmailVerified = false
+      account.resetRequested = nil
+    }
     return account
   }
 
