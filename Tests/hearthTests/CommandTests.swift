@@ -93,8 +93,11 @@ extension EndToEnd {
       #expect(try seen("list").contains("Loud") && seen("show", own).contains("A remark"))
       _ = try seen("block", "bob")
       #expect(try seen("get", "/blocked/ann").contains("bob"))
+      #expect(try sandbox.hearth("comment", own, "Again", "--user", "bob").status == 4)
+      #expect(try sandbox.hearth("comment", loud, "On my own", "--user", "bob").status == 0)
       _ = try seen("unblock", "bob")
       #expect(try seen("get", "/blocked/ann") == "null\n")
+      #expect(try sandbox.hearth("comment", own, "Again", "--user", "bob").status == 0)
       #expect(try sandbox.hearth("mute", "nobody", "--user", "ann").status == 3)
       #expect(try sandbox.hearth("bookmark", "nothing", "--user", "ann").status == 3)
     }

@@ -246,14 +246,16 @@ package struct LocalServer: Sendable {
 ///
 /// A star is one update that adds to a post's counts without reading the post. If two terminals of
 /// one user press the same key, only a rule can keep the second update from counting again: a count
-/// changes by one exactly when the user's star appears or disappears. Everything else is allowed.
+/// changes by one exactly when the user's star appears or disappears. A comment on a post of somebody
+/// who blocks the user is refused, as the screens say. Everything else is allowed.
 enum LocalRules {
   private static let source = """
     {"rules": {
       ".read": true,
       ".write": true,
       "posts": {"$post": {".validate": "\(star)"}},
-      "user-posts": {"$uid": {"$post": {".validate": "\(star)"}}}
+      "user-posts": {"$uid": {"$post": {".validate": "\(star)"}}},
+      "post-comments": {"$post": {"$comment": {".validate": "\(comment)"}}}
     }}
     """
 
@@ -266,6 +268,13 @@ enum LocalRules {
     (data.child('starCount').exists() ? data.child('starCount').val() : 0) \
     + (newData.child('stars').hasChild(auth.uid) ? 1 : 0) \
     - (data.child('stars').hasChild(auth.uid) ? 1 : 0))
+    """
+
+  private static let post = "newData.parent().parent().parent().child('posts').child($post)"
+
+  private static let comment = """
+    data.exists() || !\(post).hasChild('uid') \
+    || !root.child('blocked').child(\(post).child('uid').val()).hasChild(auth.uid)
     """
 
   static func compiled() throws(RulesError) -> RuleSet { try RuleSet(source: source) }
