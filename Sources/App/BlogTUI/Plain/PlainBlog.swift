@@ -384,10 +384,14 @@ package struct PlainBlog: Sendable {
     }
     switch name {
     case "help", "?": return Answer(lines: Self.commands.map { "\($0.name): \($0.help)." })
-    case "list": return Answer(lines: lines { _ in true })
+    case "list":
+      let all = lines { _ in true }
+      return Answer(lines: all.isEmpty ? ["No posts yet."] : all)
     case "open": return with(rest) { plain, post in plain.show(post) }
     case "earlier":
-      guard let open, hasEarlier else { return Answer(lines: ["All comments are here."]) }
+      guard let open else { return Answer(lines: ["Open a post first."]) }
+      guard comments != nil else { return Answer(lines: ["The comments have not arrived yet."]) }
+      guard hasEarlier else { return Answer(lines: ["All comments are here."]) }
       awaitsEarlier = true
       return Answer(effects: [.request(.showEarlierComments(open))])
     case "back":
@@ -404,7 +408,8 @@ package struct PlainBlog: Sendable {
     case "edit": return with(rest) { plain, post in plain.edit(post) }
     case "search": return search(rest)
     case "people":
-      return Answer(lines: people.map { "\(names.shown($0.person)), at \($0.terminal)." })
+      let here = people.map { "\(names.shown($0.person)), at \($0.terminal)." }
+      return Answer(lines: here.isEmpty ? ["Nobody is known to be online."] : here)
     case "notices" where rest == "clear":
       guard let key = notices?.map(\.key).max() else { return Answer(lines: noticeLines) }
       return Answer(
@@ -547,7 +552,8 @@ package struct PlainBlog: Sendable {
     let title = title == edited.title ? nil : title
     let body = body == edited.body ? nil : body
     guard title != nil || body != nil else { return Answer(lines: ["Nothing changed."]) }
-    let present = posts?.first { $0.id == edited.id } ?? edited
+    let shown = posts?.first { $0.id == edited.id }
+    let present = shown ?? (open == edited.id ? openPost : nil) ?? edited
     guard
       present.title.isLost(to: title, knowing: [edited.title])
         || present.body.isLost(to: body, knowing: [edited.body])

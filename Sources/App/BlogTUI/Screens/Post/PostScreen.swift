@@ -372,7 +372,12 @@ enum PostActions {
       model.session.message = .note("Loading earlier comments")
       return model.openPost.map { [.request(.showEarlierComments($0.id))] } ?? []
     }
-    .unless { $0.openPost?.comments.hasEarlier == true ? nil : .note("All comments are here") },
+    .unless { model in
+      guard let comments = model.openPost?.comments, comments.areLoaded else {
+        return .note("The comments are not here yet")
+      }
+      return comments.hasEarlier ? nil : .note("All comments are here")
+    },
     BoundAction(
       "raw",
       keys: ["R"],
