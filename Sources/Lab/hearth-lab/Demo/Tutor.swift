@@ -56,7 +56,7 @@ enum TutorLesson: Int, CaseIterable {
     case .open:
       "Press Enter: the marked post opens with its comments. Escape leads back to the list."
     case .star:
-      "Press s. The star shows at once, here and at robin's terminal, and counts once however often you press."
+      "Press s. The star shows at once, here and at robin's terminal. Pressed again, s takes it back."
     case .comment:
       "In an open post, press c, type a few words, then Enter. Robin sees that you are writing, and will answer."
     case .write:
