@@ -42,3 +42,35 @@ struct DashedWordTests {
     return try #require(command as? Command)
   }
 }
+
+@Suite("Options before a command")
+struct LeadingOptionsTests {
+  private func moved(_ words: String...) throws -> [String] {
+    try LeadingOptions.moved(words, of: Hearth.self)
+  }
+
+  @Test("They move behind the command, also behind one within another")
+  func behind() throws {
+    #expect(try moved("--user", "amy", "list", "top") == ["list", "--user", "amy", "top"])
+    let inner = try moved("--user", "amy", "--json", "drafts", "delete", "x")
+    #expect(inner == ["drafts", "delete", "--user", "amy", "--json", "x"])
+    #expect(try moved("--store=S", "users") == ["users", "--store=S"])
+  }
+
+  @Test("Those that only the named command has move, too")
+  func own() throws {
+    #expect(try moved("--json", "--unread", "notices") == ["notices", "--json", "--unread"])
+  }
+
+  @Test("One that the command lacks is refused with the commands that have it")
+  func strange() {
+    #expect(throws: CommandFailure.self) { try moved("--theme", "dusk", "list") }
+  }
+
+  @Test("Unknown options and requests for help stay where they are")
+  func left() throws {
+    for words in [["--bogus", "list"], ["--help", "list"], ["--user", "list"]] {
+      #expect(try LeadingOptions.moved(words, of: Hearth.self) == words)
+    }
+  }
+}

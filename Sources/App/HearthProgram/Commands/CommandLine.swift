@@ -56,7 +56,7 @@ extension CommandRun {
   /// Parses the command line.
   ///
   /// One command is tried alone first, since the parser would prepare all others. Whatever it
-  /// refuses is left to the root: mistakes, and commands within commands.
+  /// refuses is left to the root, as are mistakes.
   private static func parse<Root: ParsableCommand>(
     _ words: [String],
     of root: Root.Type
@@ -77,21 +77,15 @@ extension CommandRun {
     return command
   }
 
-  /// The command that the first word names, or else the default one; nil if that refuses a word.
+  /// The command that the first words name, or else the default one; nil if it refuses the others.
   private static func alone<Root: ParsableCommand>(
     _ words: [String],
     of root: Root.Type
   ) -> (any ParsableCommand)? {
-    let isNamed = words.first.map { !$0.hasPrefix("-") } ?? false
-    let command =
-      isNamed
-      ? root.configuration.subcommands.first { $0._commandName == words.first }
-      : root.configuration.defaultSubcommand
+    let words = DashedWord.protect(words, of: root)
+    let (command, _, rest) = OptionUse.command(in: words, of: root)
     guard Set(words).isDisjoint(with: ["-h", "--help", "--version"]),
-      let command, command.configuration.subcommands.isEmpty,
-      let parsed = try? command.parseAsRoot(
-        Array(DashedWord.protect(words, of: root).dropFirst(isNamed ? 1 : 0))
-      ),
+      command.configuration.subcommands.isEmpty, let parsed = try? command.parseAsRoot(rest),
       type(of: parsed) == command
     else { return nil }
     return parsed
@@ -133,6 +127,16 @@ enum LeadingOptions {
       return options.merging(inner?.options ?? [:]) { own, _ in own }
     }
 
+    /// Prepares a command and those within it.
+    init?(_ type: any ParsableCommand.Type) {
+      guard let json = (try? JSONParser.parse(Array(type._dumpHelp().utf8)))?["command"] else {
+        return nil
+      }
+      self.json = json
+    }
+
+    private init(json: JSONValue) { self.json = json }
+
     /// This command and all its descendants, with their full names.
     func all(_ prefix: String) -> [(path: String, command: Command)] {
       subcommands.flatMap { [("\(prefix) \($0.name)", $0)] + $0.all("\(prefix) \($0.name)") }
@@ -149,27 +153,14 @@ enum LeadingOptions {
   ) throws(CommandFailure) -> [String] {
     guard arguments.first?.hasPrefix("--") == true else { return arguments }
     let names = Set(program.configuration.subcommands.map { $0._commandName })
-    guard arguments.contains(where: names.contains),
-      let json = (try? JSONParser.parse(Array(program._dumpHelp().utf8)))?["command"]
-    else { return arguments }
-    let root = Command(json: json)
+    guard arguments.contains(where: names.contains) else { return arguments }
+    if let moved = usuallyMoved(arguments, of: program) { return moved }
+    guard let root = Command(program) else { return arguments }
     let all = root.all(root.name)
     let known = all.reduce(into: root.options) { $0.merge($1.command.options) { old, _ in old } }
-    var options: [String] = []
-    var start = 0
-    while start < arguments.count, arguments[start].hasPrefix("--") {
-      let word = arguments[start]
-      let name = String(word.dropFirst(2).prefix { $0 != "=" })
-      // Unknown options and requests for help are left to the parser.
-      guard let takesValue = known[name], name != "help", name != "version" else {
-        return arguments
-      }
-      options.append(name)
-      start += takesValue && !word.contains("=") ? 2 : 1
-    }
-    guard start < arguments.count, var command = root.subcommand(arguments[start]) else {
-      return arguments
-    }
+    guard let (options, start) = leading(in: arguments, knowing: known),
+      var command = root.subcommand(arguments[start])
+    else { return arguments }
     var end = start + 1
     while end < arguments.count, let inner = command.subcommand(arguments[end]) {
       command = inner
@@ -185,6 +176,48 @@ enum LeadingOptions {
       )
     }
     return Array(arguments[start..<end] + arguments[..<start] + arguments[end...])
+  }
+
+  /// The words if the default command and the one that they name have all options; nil otherwise.
+  ///
+  /// Two commands are prepared for that; to prepare all of them is most of the work of a start.
+  private static func usuallyMoved(
+    _ arguments: [String],
+    of program: any ParsableCommand.Type
+  ) -> [String]? {
+    guard let known = program.configuration.defaultSubcommand.flatMap(Command.init)?.options,
+      let (options, start) = leading(in: arguments, knowing: known)
+    else { return nil }
+    var (type, end) = (program, start)
+    while end < arguments.count,
+      let inner = type.configuration.subcommands.first(where: { $0._commandName == arguments[end] })
+    {
+      type = inner
+      end += 1
+    }
+    guard end > start, let own = Command(type)?.options, options.allSatisfy({ own[$0] != nil })
+    else { return nil }
+    return Array(arguments[start..<end] + arguments[..<start] + arguments[end...])
+  }
+
+  /// The names of the options before the first word that is none, and the index of that word.
+  ///
+  /// - Returns: Nil if there is no such word, for an unknown option and for a request for help, which
+  ///   are left to the parser.
+  private static func leading(
+    in arguments: [String],
+    knowing known: [String: Bool]
+  ) -> (options: [String], start: Int)? {
+    var options: [String] = []
+    var start = 0
+    while start < arguments.count, arguments[start].hasPrefix("--") {
+      let word = arguments[start]
+      let name = String(word.dropFirst(2).prefix { $0 != "=" })
+      guard let takesValue = known[name], name != "help", name != "version" else { return nil }
+      options.append(name)
+      start += takesValue && !word.contains("=") ? 2 : 1
+    }
+    return start < arguments.count ? (options, start) : nil
   }
 }
 
@@ -204,11 +237,13 @@ enum DashedWord {
   static func protect(_ arguments: [String], of program: any ParsableCommand.Type) -> [String] {
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
     guard arguments[..<end].contains(where: isValue) else { return arguments }
-    let command = OptionUse.command(in: arguments, of: program).type
-    let options = OptionUse.options(in: OptionUse.arguments(of: command))
+    // Most such words follow no option, and to prepare a command takes long.
+    lazy var options = OptionUse.options(
+      in: OptionUse.arguments(of: OptionUse.command(in: arguments, of: program).type)
+    )
     var words: [String] = []
     for word in arguments[..<end] {
-      if isValue(word), let option = words.last, options.contains(option) {
+      if isValue(word), let option = words.last, option.hasPrefix("--"), options.contains(option) {
         words[words.count - 1] = "\(option)=\(word)"
       } else {
         words.append(marked(word))

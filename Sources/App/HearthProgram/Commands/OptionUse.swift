@@ -67,7 +67,7 @@ package enum OptionUse {
     _ words: [String],
     of program: any ParsableCommand.Type
   ) throws(CommandFailure) {
-    let (type, name) = command(in: words, of: program)
+    let (type, name, _) = command(in: words, of: program)
     try requirePaths(in: words, of: type)
     let given = words.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
       .map { String($0.dropFirst(2).prefix { $0 != "=" }) }
@@ -173,22 +173,24 @@ package enum OptionUse {
     return Set(names.compactMap { $0["name"]?.string }.map { "--\($0)" })
   }
 
-  /// The command that the words name, or its default subcommand, and its full name.
+  /// The command that the words name, or its default subcommand, its full name and the words after
+  /// those that name it.
   static func command(
     in words: [String],
     of program: any ParsableCommand.Type
-  ) -> (type: any ParsableCommand.Type, name: String) {
+  ) -> (type: any ParsableCommand.Type, name: String, rest: [String]) {
     var (type, names) = (program, [String]())
-    for word in words {
+    for word in words.prefix(while: { !$0.hasPrefix("-") }) {
       guard let inner = type.configuration.subcommands.first(where: { $0._commandName == word })
       else { break }
       type = inner
       names.append(word)
     }
+    let rest = Array(words.dropFirst(names.count))
     if let inner = type.configuration.defaultSubcommand {
       type = inner
       names.append(inner._commandName)
     }
-    return (type, names.joined(separator: " "))
+    return (type, names.joined(separator: " "), rest)
   }
 }
