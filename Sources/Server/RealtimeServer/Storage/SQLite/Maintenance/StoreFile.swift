@@ -2,11 +2,12 @@ import DurableFiles
 import Foundation
 import GRDB
 
-/// The file of a store for reading only, whether or not a server uses it.
+/// The file of a store for reading only, whether or not a server uses it: ``StoredDatabase`` says
+/// what each operation does.
 ///
 /// Operations that read the whole file fail if acknowledged data is missing.
-package struct StoreFile: Sendable {
-  package let path: String
+struct StoreFile: Sendable {
+  let path: String
   private let role: FileRole
 
   /// Locates the file of a store.
@@ -74,11 +75,7 @@ package struct StoreFile: Sendable {
 
   // MARK: Reading
 
-  /// Reads everything that is committed at one moment.
-  ///
-  /// - Throws: ``StoreError`` when the store is damaged.
-  /// - Complexity: O(size)
-  package func load() throws(StoreError) -> StoredTree {
+  func load() throws(StoreError) -> StoredTree {
     try StoreError.translating(at: path, as: role) {
       try readWhole { database in
         let rows = try NodeTable(database).rowCount()
@@ -87,13 +84,7 @@ package struct StoreFile: Sendable {
     }
   }
 
-  /// Reads the commits after a known one.
-  ///
-  /// - Parameter revision: The last known commit.
-  /// - Returns: The commits after it, in order, or nil when the log does not reach back that far.
-  /// - Throws: `StoreError` when the file cannot be read, or is damaged.
-  /// - Complexity: O(size of the commits)
-  package func commits(after revision: Int64) throws(StoreError) -> [Commit]? {
+  func commits(after revision: Int64) throws(StoreError) -> [Commit]? {
     try StoreError.translating(at: path, as: role) {
       try read { database -> [Commit]? in
         let log = LogTable(database)
@@ -102,17 +93,11 @@ package struct StoreFile: Sendable {
     }
   }
 
-  /// Writes everything as JSON with priorities, piece by piece.
+  /// Writes the tree, which is never in memory.
   ///
-  /// The tree is never in memory. Commits that are only in the log are folded into a copy of the
-  /// node table, which SQLite keeps in a temporary file.
-  ///
-  /// - Parameters:
-  ///   - layout: How the text is broken into lines.
-  ///   - sink: Receives the text in pieces of whole characters.
-  /// - Throws: `StoreError` when the store is damaged, or any error of the sink.
-  /// - Complexity: O(size)
-  package func export(
+  /// Commits that are only in the log are folded into a copy of the node table, which SQLite keeps
+  /// in a temporary file.
+  func export(
     _ layout: ExportLayout,
     to sink: @escaping (String) throws -> Void
   ) throws {
@@ -131,15 +116,8 @@ package struct StoreFile: Sendable {
 
   // MARK: Copying
 
-  /// Copies everything that is committed at one moment into another file, and checks the copy.
-  ///
-  /// The copy is a complete store with the ledger, the scheduled writes and the rules.
-  ///
-  /// - Parameter copy: The path of an empty file; the copy in it is durable when this returns.
-  /// - Returns: The check of the copy.
-  /// - Throws: `StoreError` when either file cannot be used, or the copy is damaged.
-  /// - Complexity: O(size)
-  package func backUp(to copy: String) throws(StoreError) -> StoreCheck {
+  /// Copies the store, with the ledger, the scheduled writes and the rules, and checks the copy.
+  func backUp(to copy: String) throws(StoreError) -> StoreCheck {
     let reader = try StoreError.translating(at: path, as: role) {
       guard try readWhole({ _ in true }) == true else {
         throw empty
@@ -202,8 +180,7 @@ package struct StoreFile: Sendable {
   ///
   /// - Throws: `StoreError` when the file cannot be read at all, belongs to another program, or is
   ///   an empty copy.
-  /// - Complexity: O(size)
-  package func check() throws(StoreError) -> StoreCheck {
+  func check() throws(StoreError) -> StoreCheck {
     let acknowledged = try AcknowledgedCommits(ofStoreAt: path)
     if let fault = acknowledged.foreignLog { return StoreCheck(faults: ["\(path): \(fault)"]) }
     return try StoreError.translating(at: path, as: role) {
