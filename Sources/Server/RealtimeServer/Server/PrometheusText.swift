@@ -25,10 +25,12 @@ struct PrometheusText {
     text += "hearth_\(name)\(list.isEmpty ? "" : "{\(list)}") \(number)\n"
   }
 
-  /// Adds a family with one sample.
-  mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
-    family(name, kind, help)
-    sample(name, [:], value)
+  /// Adds families with one sample each; those without a value are left out.
+  mutating func add(_ kind: Kind, _ families: [(name: String, help: String, value: Double?)]) {
+    for case (let name, let help, let value?) in families {
+      family(name, kind, help)
+      sample(name, [:], value)
+    }
   }
 
   private static func escaped(_ value: String) -> String {
@@ -42,29 +44,17 @@ extension ServerCore {
     var page = PrometheusText()
     page.family("build_info", .gauge, "Always 1; the label is the version of the program.")
     page.sample("build_info", ["version": options.version], 1)
-    page.single(
-      "uptime_seconds",
+    let uptime = Double((NIODeadline.now() - context.start).nanoseconds) / 1_000_000_000
+    let memory = Double(ResidentMemory.mebibytes()) * 1_048_576
+    let output = Double(context.memory.outputBytes)
+    page.add(
       .gauge,
-      "The time since the server was started.",
-      Double((NIODeadline.now() - context.start).nanoseconds) / 1_000_000_000
-    )
-    page.single(
-      "resident_memory_bytes",
-      .gauge,
-      "The memory of the process.",
-      Double(ResidentMemory.mebibytes()) * 1_048_576
-    )
-    page.single(
-      "connections",
-      .gauge,
-      "Open connections to the server.",
-      Double(context.connectionCount)
-    )
-    page.single(
-      "waiting_output_bytes",
-      .gauge,
-      "Output that clients have not read yet.",
-      Double(context.memory.outputBytes)
+      [
+        ("uptime_seconds", "The time since the server was started.", uptime),
+        ("resident_memory_bytes", "The memory of the process.", memory),
+        ("connections", "Open connections to the server.", Double(context.connectionCount)),
+        ("waiting_output_bytes", "Output that clients have not read yet.", output),
+      ]
     )
     addDatabases(to: &page)
     if let leaders { add(leaders.metrics, storageTime: leaders.storageTime, to: &page) }
@@ -151,38 +141,30 @@ extension ServerCore {
     storageTime: Int64?,
     to page: inout PrometheusText
   ) {
-    page.single("cluster_servers", .gauge, "Live servers.", Double(cluster.servers.count))
-    page.single(
-      "cluster_cut_off",
+    let offset = storageTime.map { Double(context.clock() - $0) / 1_000 }
+    page.add(
       .gauge,
-      "Whether the last attempt to reach PostgreSQL failed.",
-      cluster.isCutOff ? 1 : 0
+      [
+        ("cluster_servers", "Live servers.", Double(cluster.servers.count)),
+        (
+          "cluster_cut_off", "Whether the last attempt to reach PostgreSQL failed.",
+          cluster.isCutOff ? 1 : 0
+        ),
+        (
+          "cluster_awaiting_standby",
+          "Whether PostgreSQL finishes nothing because a synchronous standby is missing.",
+          cluster.isAwaitingStandby ? 1 : 0
+        ),
+        (
+          "cluster_lag_seconds", "The age of PostgreSQL's last answer.",
+          cluster.lag.map { Double($0) / 1_000 }
+        ),
+        ("cluster_timeline", "PostgreSQL's timeline.", cluster.timeline.map { Double($0) }),
+        (
+          "cluster_clock_offset_seconds", "This server's clock minus that of PostgreSQL.", offset
+        ),
+      ]
     )
-    page.single(
-      "cluster_awaiting_standby",
-      .gauge,
-      "Whether PostgreSQL finishes nothing because a synchronous standby is missing.",
-      cluster.isAwaitingStandby ? 1 : 0
-    )
-    if let lag = cluster.lag {
-      page.single(
-        "cluster_lag_seconds",
-        .gauge,
-        "The age of PostgreSQL's last answer.",
-        Double(lag) / 1_000
-      )
-    }
-    if let timeline = cluster.timeline {
-      page.single("cluster_timeline", .gauge, "PostgreSQL's timeline.", Double(timeline))
-    }
-    if let storageTime {
-      page.single(
-        "cluster_clock_offset_seconds",
-        .gauge,
-        "This server's clock minus that of PostgreSQL.",
-        Double(context.clock() - storageTime) / 1_000
-      )
-    }
     page.family("cluster_lease_seconds", .gauge, "The rest of the lease of a database led here.")
     for database in databases.open {
       guard let term = database.term else { continue }
@@ -192,9 +174,9 @@ extension ServerCore {
         max(0, term.remaining / .seconds(1))
       )
     }
-    let leaderless = cluster.leaderless.count
-    page.single("cluster_leaderless", .gauge, "Databases without a leader.", Double(leaderless))
-    let counts: [(String, String, Int64)] = [
+    let leaderless = Double(cluster.leaderless.count)
+    page.add(.gauge, [("cluster_leaderless", "Databases without a leader.", leaderless)])
+    let counts: [(name: String, help: String, count: Int64)] = [
       ("leases_gained", "How often this server began to lead a database.", cluster.counts.gained),
       ("leases_lost", "Leases that ended before they were handed over.", cluster.counts.lost),
       (
@@ -210,9 +192,7 @@ extension ServerCore {
         cluster.reconnections
       ),
     ]
-    for (name, help, value) in counts {
-      page.single("cluster_\(name)_total", .counter, help, Double(value))
-    }
+    page.add(.counter, counts.map { ("cluster_\($0.name)_total", $0.help, Double($0.count)) })
     page.family(
       "cluster_unfolded_batches",
       .gauge,
