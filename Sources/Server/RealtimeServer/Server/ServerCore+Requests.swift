@@ -24,7 +24,9 @@ extension ServerCore {
       return inTurn(of: request) { self.poll(request) }
     }
     let sender = sender(of: request)
-    let answered = inTurn(of: request) { self.reply(to: request, from: sender) }
+    let answered = inTurn(of: request) { () throws(RESTError) in
+      try self.reply(to: request, from: sender)
+    }
     let forwarded = answered.assumeIsolated().flatMapError { error -> EventLoopFuture<HTTPReply> in
       guard let redirection = error as? Redirection, !isForwarded, self.isForwarded(request) else {
         return self.eventLoop.makeFailedFuture(error)
@@ -64,7 +66,7 @@ extension ServerCore {
   /// A client that sends many requests waits for those that send few, whatever the requests are.
   private func inTurn(
     of request: HTTPRequest,
-    _ work: @escaping () -> EventLoopFuture<HTTPReply>
+    _ work: @escaping () throws(RESTError) -> EventLoopFuture<HTTPReply>
   ) -> EventLoopFuture<HTTPReply> {
     let promise = eventLoop.makePromise(of: HTTPReply.self)
     let account = context.account(of: request.connection)
@@ -74,7 +76,11 @@ extension ServerCore {
         guard !(request.isGivenUp && request.onlyReads) else {
           return promise.fail(RESTError.clientHasLeft)
         }
-        promise.completeWith(work())
+        do throws(RESTError) {
+          promise.completeWith(try work())
+        } catch {
+          promise.fail(error)
+        }
       }
     )
     return promise.futureResult
@@ -119,7 +125,7 @@ extension ServerCore {
   private func reply(
     to request: HTTPRequest,
     from sender: Result<RESTCredential, RESTError>
-  ) -> EventLoopFuture<HTTPReply> {
+  ) throws(RESTError) -> EventLoopFuture<HTTPReply> {
     let tool = ToolRequest(path: request.path)
     let asksForMetrics = [Self.metricsPath, Self.metricsTextPath].contains(request.path)
     // A browser that asks before another request would keep any other answer from its page.
@@ -129,27 +135,27 @@ extension ServerCore {
     {
       return eventLoop.makeSucceededFuture(.answer(.allowedMethods))
     }
-    if asksForMetrics { return metricsReply(to: request) }
+    if asksForMetrics { return try metricsReply(to: request) }
     if let health = health(at: request.path) {
       return eventLoop.makeSucceededFuture(.answer(health))
     }
-    if RulesRequest.isMeant(by: request) { return rulesReply(to: request, from: sender) }
+    if RulesRequest.isMeant(by: request) {
+      let rules = try RulesRequest(request, from: sender)
+      try requireRoom(for: request.peer)
+      return database(for: request).flatMap { RulesExchange.run(rules, on: $0) }
+    }
     if let route = IdentityRoute(path: request.path) {
-      return identityReply(to: request, route: route)
+      return try identityReply(to: request, route: route)
     }
-    if let tool { return toolReply(to: request, asking: tool) }
-    if let pages = options.pages(at: request.path) { return pageReply(to: request, from: pages) }
-    let rest: RESTRequest
+    if let tool { return try toolReply(to: request, asking: tool) }
+    if let pages = options.pages(at: request.path) {
+      return try pageReply(to: request, from: pages)
+    }
     let depthLimit = options.limits.jsonDepth
-    do throws(RESTError) {
-      guard let read = try RESTRequest(request, from: sender, depthLimit: depthLimit) else {
-        return eventLoop.makeSucceededFuture(.answer(.notREST))
-      }
-      rest = read
-      if let refusal = refusal(of: request.peer) { throw refusal }
-    } catch {
-      return eventLoop.makeFailedFuture(error)
+    guard let rest = try RESTRequest(request, from: sender, depthLimit: depthLimit) else {
+      return eventLoop.makeSucceededFuture(.answer(.notREST))
     }
+    try requireRoom(for: request.peer)
     let bound = NIOLoopBound(rest, eventLoop: eventLoop)
     return reader(for: request).flatMap { database in
       Self.answer(bound.value, from: database)
@@ -164,30 +170,20 @@ extension ServerCore {
     return replica.current()
   }
 
-  private func rulesReply(
-    to request: HTTPRequest,
-    from sender: Result<RESTCredential, RESTError>
-  ) -> EventLoopFuture<HTTPReply> {
-    do throws(RESTError) {
-      let rules = try RulesRequest(request, from: sender)
-      if let refusal = refusal(of: request.peer) { throw refusal }
-      return database(for: request).flatMap { RulesExchange.run(rules, on: $0) }
-    } catch {
-      return eventLoop.makeFailedFuture(error)
-    }
+  /// Refuses a request whose client may have no further connection.
+  private func requireRoom(for peer: Peer) throws(RESTError) {
+    if let refusal = refusal(of: peer) { throw refusal }
   }
 
   /// Answers with a page of the default database, ignoring any credential in the request.
   private func pageReply(
     to request: HTTPRequest,
     from pages: any PageSource
-  ) -> EventLoopFuture<HTTPReply> {
+  ) throws(RESTError) -> EventLoopFuture<HTTPReply> {
     guard request.method == "GET" || request.method == "HEAD" else {
       return eventLoop.makeSucceededFuture(.answer(.pageIsReadOnly))
     }
-    if let refusal = refusal(of: request.peer) {
-      return eventLoop.makeFailedFuture(refusal)
-    }
+    try requireRoom(for: request.peer)
     let versions = NIOLoopBound(pageVersions, eventLoop: eventLoop)
     return databases.database(options.namespace, isMade: options.isEmulator)
       .flatMapErrorThrowing { throw DatabaseRegistry.refusal($0) }
@@ -240,10 +236,11 @@ private final class RequestTurn: Schedulable {
 }
 
 extension ServerCore {
-  func identityReply(to request: HTTPRequest, route: IdentityRoute) -> EventLoopFuture<HTTPReply> {
-    if let refusal = refusal(of: request.peer) {
-      return eventLoop.makeFailedFuture(refusal)
-    }
+  private func identityReply(
+    to request: HTTPRequest,
+    route: IdentityRoute
+  ) throws(RESTError) -> EventLoopFuture<HTTPReply> {
+    try requireRoom(for: request.peer)
     if request.method == "OPTIONS" {
       var answer = HTTPAnswer.empty(200)
       answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", "POST, OPTIONS"))
@@ -380,39 +377,36 @@ extension ServerCore {
   }
 
   /// Answers with the metrics, for administrators only.
-  func metricsReply(to request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
-    do throws(RESTError) {
-      guard try isAdministrator(request) else { throw RESTError.permissionDenied }
-      guard request.method == "GET" || request.method == "HEAD" else {
-        throw RESTError(405, reason: "the metrics are read-only")
-      }
-      let answer =
-        request.path == Self.metricsPath
-        ? HTTPAnswer.json(200, body: Array(metrics.text.utf8))
-        : HTTPAnswer(
-          status: 200,
-          contentType: PrometheusText.contentType,
-          body: Array(metricsText.utf8)
-        )
-      return eventLoop.makeSucceededFuture(.answer(answer))
-    } catch {
-      return eventLoop.makeFailedFuture(error)
+  private func metricsReply(
+    to request: HTTPRequest
+  ) throws(RESTError) -> EventLoopFuture<HTTPReply> {
+    try requireAdministrator(request)
+    guard request.method == "GET" || request.method == "HEAD" else {
+      throw RESTError(405, reason: "the metrics are read-only")
     }
+    let answer =
+      request.path == Self.metricsPath
+      ? HTTPAnswer.json(200, body: Array(metrics.text.utf8))
+      : HTTPAnswer(
+        status: 200,
+        contentType: PrometheusText.contentType,
+        body: Array(metricsText.utf8)
+      )
+    return eventLoop.makeSucceededFuture(.answer(answer))
   }
 
   /// Answers what tools ask about a database or the server, for administrators only.
   private func toolReply(
     to request: HTTPRequest,
     asking tool: ToolRequest
-  ) -> EventLoopFuture<HTTPReply> {
-    do throws(RESTError) {
-      guard try isAdministrator(request) else { throw RESTError.permissionDenied }
-      let names = Set(databases.open.map(\.name) + [options.namespace]).sorted()
-      let answer = try tool.answer(to: request, databases: names)
-      return eventLoop.makeSucceededFuture(.answer(answer))
-    } catch {
-      return eventLoop.makeFailedFuture(error)
-    }
+  ) throws(RESTError) -> EventLoopFuture<HTTPReply> {
+    try requireAdministrator(request)
+    let names = Set(databases.open.map(\.name) + [options.namespace]).sorted()
+    return eventLoop.makeSucceededFuture(.answer(try tool.answer(to: request, databases: names)))
+  }
+
+  private func requireAdministrator(_ request: HTTPRequest) throws(RESTError) {
+    guard try isAdministrator(request) else { throw RESTError.permissionDenied }
   }
 
   /// Whether a request comes over an administrator's socket or with an administrator's credential.
