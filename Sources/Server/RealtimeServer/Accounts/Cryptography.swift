@@ -1,5 +1,6 @@
 private import CLibcrypto
 private import Foundation
+internal import RealtimeCore
 
 /// The functions of OpenSSL that accounts need.
 ///
@@ -124,6 +125,20 @@ enum Cryptography {
       EVP_DecryptFinal_ex(cipher, nil, &count) == 1
     else { return nil }
     return output
+  }
+
+  /// Encrypts JSON, with a key for one purpose, as text for a URL; nil without memory.
+  static func sealed(_ json: JSONValue, with secret: [UInt8], for purpose: String) -> String? {
+    let key = key(from: secret, for: purpose)
+    return sealed(Array(json.text.utf8), key: key, authenticating: purpose)
+      .map { Base64URL.encode($0) }
+  }
+
+  /// Decrypts what ``sealed(_:with:for:)`` returns; nil if the secret or the purpose differs.
+  static func opened(_ text: String, with secret: [UInt8], for purpose: String) -> JSONValue? {
+    Base64URL.decode(text)
+      .flatMap { opened($0, key: key(from: secret, for: purpose), authenticating: purpose) }
+      .flatMap { try? JSONParser.parse($0) }
   }
 }
 

@@ -36,20 +36,12 @@ extension RedirectTicket {
       ("a", credential.auth),
       ("x", credential.expires.map { .integer($0) } ?? .null)
     )
-    let key = Cryptography.key(from: secret, for: Self.purpose)
-    return Cryptography.sealed(
-      Array(json.text.utf8),
-      key: key,
-      authenticating: Self.purpose
-    ).map { Base64URL.encode($0) }
+    return Cryptography.sealed(json, with: secret, for: Self.purpose)
   }
 
   /// Reads a ticket's text; nil unless a server with the same secret sealed it.
   init?(_ text: String, sealedWith secret: [UInt8]) {
-    let key = Cryptography.key(from: secret, for: Self.purpose)
-    guard let bytes = Base64URL.decode(text),
-      let plain = Cryptography.opened(bytes, key: key, authenticating: Self.purpose),
-      let json = try? JSONParser.parse(plain),
+    guard let json = Cryptography.opened(text, with: secret, for: Self.purpose),
       let server = json["s"]?.string, let digest = json["r"]?.string, let end = json["e"]?.integer,
       let identity = json["i"].flatMap({ Identity(json: $0) }), let auth = json["a"]
     else { return nil }

@@ -18,11 +18,8 @@ struct LinkTicket {
 extension LinkTicket {
   /// Reads a ticket's text; nil unless a server with the same secret sealed it.
   init?(_ text: String, sealedWith secret: [UInt8]) {
-    let key = Cryptography.key(from: secret, for: Self.purpose)
-    guard let bytes = Base64URL.decode(text),
-      let plain = Cryptography.opened(bytes, key: key, authenticating: Self.purpose),
-      let json = try? JSONParser.parse(plain), let server = json["s"]?.string,
-      let origin = json["o"]?.string, let end = json["e"]?.integer
+    guard let json = Cryptography.opened(text, with: secret, for: Self.purpose),
+      let server = json["s"]?.string, let origin = json["o"]?.string, let end = json["e"]?.integer
     else { return nil }
     self.init(server: server, origin: origin, end: end)
   }
@@ -34,10 +31,6 @@ extension LinkTicket {
       ("o", .string(origin)),
       ("e", .integer(end))
     )
-    return Cryptography.sealed(
-      Array(json.text.utf8),
-      key: Cryptography.key(from: secret, for: Self.purpose),
-      authenticating: Self.purpose
-    ).map { Base64URL.encode($0) }
+    return Cryptography.sealed(json, with: secret, for: Self.purpose)
   }
 }
