@@ -206,10 +206,7 @@ struct ClusterBenchmarks {
     }
     let puts = try names.flatMap { _ in try users.map(PutBenchmarks.puts(of:)) }
     let lanes = RequestLanes(connections, sending: puts)
-    return {
-      defer { withExtendedLifetime(cluster) {} }
-      return try ClosedLoop(lanes, depth: 1).run(for: .seconds(1))
-    }
+    return lanes.closedLoop(keeping: [cluster])
   }
 }
 

@@ -4,8 +4,6 @@ import RealtimeServer
 
 /// The cost of storing in PostgreSQL instead of SQLite, on the same disk.
 struct PostgresBenchmarks {
-  private static let duration = Duration.seconds(1)
-
   let environment: BenchmarkEnvironment
 
   var all: [Benchmark] { [1, 10, 100].map(put) + [fanOut(to: 100), opening] }
@@ -28,10 +26,7 @@ struct PostgresBenchmarks {
     let users = 0..<count
     let connections = try server.target().connect(users.map { _ in [Exchange(BlogWire.upgrade)] })
     let lanes = RequestLanes(connections, sending: try users.map(PutBenchmarks.puts(of:)))
-    return {
-      defer { withExtendedLifetime((server, postgres)) {} }
-      return try ClosedLoop(lanes, depth: 1).run(for: Self.duration)
-    }
+    return lanes.closedLoop(keeping: [server, postgres])
   }
 
   // MARK: Fan-out
@@ -60,10 +55,7 @@ struct PostgresBenchmarks {
       }
     )
     let publisher = RequestLanes(author, sending: [puts])
-    return {
-      defer { withExtendedLifetime((server, postgres)) {} }
-      return try FanOut(from: publisher, to: listeners, depth: 1).run(for: Self.duration)
-    }
+    return publisher.fanOut(to: listeners, keeping: [server, postgres])
   }
 
   // MARK: Opening

@@ -18,8 +18,6 @@ struct PutBenchmarks {
     Load(connections: 50, depth: 16),
   ]
 
-  private static let duration = Duration.seconds(1)
-
   let environment: BenchmarkEnvironment
 
   var all: [Benchmark] {
@@ -40,10 +38,7 @@ struct PutBenchmarks {
         let connections = try server.target(transport)
           .connect(users.map(HearthServer.opening(as:)))
         let lanes = RequestLanes(connections, sending: try users.map(Self.puts(of:)))
-        return {
-          defer { withExtendedLifetime(server) {} }
-          return try ClosedLoop(lanes, depth: load.depth).run(for: Self.duration)
-        }
+        return lanes.closedLoop(depth: load.depth, keeping: [server])
       }
     )
   }
@@ -67,10 +62,7 @@ struct PutBenchmarks {
           try server.target.connect(users.map { _ in [] }),
           sending: users.map { [EtcdWire.put(HearthServer.firstPost(of: $0))] }
         )
-        return {
-          defer { withExtendedLifetime(server) {} }
-          return try ClosedLoop(lanes, depth: 1).run(for: Self.duration)
-        }
+        return lanes.closedLoop(keeping: [server])
       }
     )
   }
@@ -89,10 +81,7 @@ struct PutBenchmarks {
             return (first..<first + HearthServer.postsPerUser).map(RedisWire.set)
           }
         )
-        return {
-          defer { withExtendedLifetime(server) {} }
-          return try ClosedLoop(lanes, depth: load.depth).run(for: Self.duration)
-        }
+        return lanes.closedLoop(depth: load.depth, keeping: [server])
       }
     )
   }
@@ -101,8 +90,6 @@ struct PutBenchmarks {
 /// One client writes a post and many listen to it, compared with a transaction of Redis that stores
 /// a value and publishes it, and whose messages leave once the disk has it.
 struct FanOutBenchmarks {
-  private static let duration = Duration.seconds(1)
-
   let environment: BenchmarkEnvironment
 
   var all: [Benchmark] {
@@ -138,10 +125,7 @@ struct FanOutBenchmarks {
             HearthServer.opening(as: user) + [Exchange(BlogWire.listen(to: 0), answers: 2)]
           }
         )
-        return {
-          defer { withExtendedLifetime(server) {} }
-          return try FanOut(from: publisher, to: all, depth: depth).run(for: Self.duration)
-        }
+        return publisher.fanOut(to: all, depth: depth, keeping: [server])
       }
     )
   }
@@ -159,10 +143,7 @@ struct FanOutBenchmarks {
           // The head of the response comes first, then the news that the watcher is there.
           (1...listeners).map { _ in [Exchange(EtcdWire.watch(0), answers: 2)] }
         )
-        return {
-          defer { withExtendedLifetime(server) {} }
-          return try FanOut(from: publisher, to: all, depth: 1).run(for: Self.duration)
-        }
+        return publisher.fanOut(to: all, keeping: [server])
       }
     )
   }
@@ -184,10 +165,7 @@ struct FanOutBenchmarks {
         let all = try target.connect(
           (1...listeners).map { _ in [Exchange(RedisWire.subscribe(to: 0))] }
         )
-        return {
-          defer { withExtendedLifetime(server) {} }
-          return try FanOut(from: publisher, to: all, depth: depth).run(for: Self.duration)
-        }
+        return publisher.fanOut(to: all, depth: depth, keeping: [server])
       }
     )
   }

@@ -94,6 +94,28 @@ private final class Arrivals {
   }
 }
 
+extension RequestLanes {
+  /// A pass that keeps some requests under way on each connection for a second, and servers alive.
+  func closedLoop(depth: Int = 1, keeping servers: [AnyObject?]) -> Benchmark.Pass {
+    {
+      defer { withExtendedLifetime(servers) {} }
+      return try ClosedLoop(self, depth: depth).run(for: .seconds(1))
+    }
+  }
+
+  /// A pass that publishes to listeners for a second, and keeps servers alive.
+  func fanOut(
+    to listeners: [LoadConnection],
+    depth: Int = 1,
+    keeping servers: [AnyObject?]
+  ) -> Benchmark.Pass {
+    {
+      defer { withExtendedLifetime(servers) {} }
+      return try FanOut(from: self, to: listeners, depth: depth).run(for: .seconds(1))
+    }
+  }
+}
+
 /// Keeps a number of requests under way on each connection: each response makes room for the next.
 final class ClosedLoop {
   private let lanes: RequestLanes
