@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import HearthLab
 import RealtimeServer
 
 /// The programs that benchmarks run, and where they may write.
@@ -123,34 +124,19 @@ enum ResidentMemory {
       // Safety: this is the function's type in C.
       _ = unsafeBitCast(symbol, to: (@convention(c) (Int) -> Int32).self)(0)
     }
-    return bytes(of: "self")
+    return bytes(of: getpid())
   }
 
-  /// The bytes that another process uses.
-  static func bytes(of process: String) -> Int {
-    guard let file = fopen("/proc/\(process)/statm", "r") else { return 0 }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 128)
-    guard fgets(&line, Int32(line.count), file) != nil else { return 0 }
-    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-    return pages * Int(sysconf(Int32(_SC_PAGESIZE)))
+  /// The bytes that a process uses.
+  static func bytes(of process: pid_t) -> Int {
+    Int(ProcessFacts(of: process)?.residentBytes ?? 0)
   }
 
   /// The bytes of another process that could not be read back from a file on the disk.
-  static func anonymousBytes(of process: String) -> Int {
-    guard let file = fopen("/proc/\(process)/status", "r") else { return 0 }
-    defer { fclose(file) }
-    var line = [CChar](repeating: 0, count: 256)
-    while fgets(&line, Int32(line.count), file) != nil {
-      let text = String(
-        decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)),
-        as: UTF8.self
-      )
-      let words = text.split { $0 == " " || $0 == "\t" }
-      if words.first == "RssAnon:", words.count > 1 { return (Int(words[1]) ?? 0) * 1_024 }
-    }
-    return 0
+  static func anonymousBytes(of process: pid_t) -> Int {
+    let text = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+    let kibibytes = text.firstMatch(of: #/RssAnon:\s+(\d+)/#).flatMap { Int($0.1) }
+    return (kibibytes ?? 0) * 1_024
   }
 }
 

@@ -79,7 +79,7 @@ final class HearthServer {
     try fill()
   }
 
-  var memory: Int { ResidentMemory.bytes(of: "\(process.id)") }
+  var memory: Int { ResidentMemory.bytes(of: process.id) }
 
   func target(_ transport: LoadTransport) throws -> LoadTarget { try process.target(transport) }
 
@@ -141,7 +141,7 @@ final class RedisServer {
     ) { $0.contains("ready to accept connections at") }
   }
 
-  var memory: Int { ResidentMemory.bytes(of: "\(program.id)") }
+  var memory: Int { ResidentMemory.bytes(of: program.id) }
 
   func target(_ transport: LoadTransport) throws -> LoadTarget {
     let address = try transport.address(port: port, socket: "\(sockets.path)/socket")

@@ -321,8 +321,8 @@ extension TerminalBenchmarks {
   /// library code, which all the terminals of a machine share.
   var memory: [Benchmark] {
     [
-      ("resident", 40 << 20, { ResidentMemory.bytes(of: String($0.id)) }),
-      ("anonymous", 16 << 20, { ResidentMemory.anonymousBytes(of: String($0.id)) }),
+      ("resident", 40 << 20, { ResidentMemory.bytes(of: $0.id) }),
+      ("anonymous", 16 << 20, { ResidentMemory.anonymousBytes(of: $0.id) }),
     ].map { (name: String, most: Int, count: @escaping (TerminalProgram) -> Int) in
       Benchmark("terminal/memory/\(name)", aims: [.atMost(.memory(most))]) {
         let (home, program) = try reader(of: 1_000)
