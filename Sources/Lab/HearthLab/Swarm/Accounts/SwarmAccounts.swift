@@ -3,6 +3,7 @@ private import NIOConcurrencyHelpers
 import RealtimeAuth
 private import RealtimeCore
 package import RealtimeDatabase
+private import RealtimeServer
 
 /// The accounts of a run whose database requires them, created before the run and deleted after it.
 ///
@@ -255,9 +256,6 @@ package struct EmulatorTokens: DatabaseTokenProvider {
 
   package var userID: String? { uid }
 
-  /// The token.
-  ///
-  /// - Throws: Nothing.
   package func token(forcingRefresh isForced: Bool) async throws -> DatabaseToken? {
     let header = JSONValue.object(("alg", .string("none")), ("typ", .string("JWT")))
     let claims = JSONValue.object(
@@ -266,26 +264,13 @@ package struct EmulatorTokens: DatabaseTokenProvider {
       ("iat", .integer(0)),
       ("exp", .integer(4_102_444_800))
     )
-    return DatabaseToken(userID: uid, text: "\(Self.part(header)).\(Self.part(claims)).")
+    let parts = [header, claims].map { Base64URL.encode($0.text.utf8) }
+    return DatabaseToken(userID: uid, text: "\(parts[0]).\(parts[1]).")
   }
 
   package func observeTokens(
     _ block: @escaping @Sendable (DatabaseToken?) -> Void
   ) -> DatabaseTokenObservation {
     DatabaseTokenObservation {}
-  }
-
-  /// A part of a token: JSON in base64url without padding.
-  private static func part(_ json: JSONValue) -> String {
-    String(
-      Base64.encode(Array(json.text.utf8)).compactMap { digit -> Character? in
-        switch digit {
-        case "+": "-"
-        case "/": "_"
-        case "=": nil
-        default: digit
-        }
-      }
-    )
   }
 }
