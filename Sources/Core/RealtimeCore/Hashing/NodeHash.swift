@@ -233,20 +233,27 @@ package enum Base64 {
   ///
   /// - Complexity: O(bytes)
   package static func encode(_ bytes: [UInt8]) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity((bytes.count + 2) / 3 * 4)
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      var word: UInt32 = 0
-      for byte in group { word = word << 8 | UInt32(byte) }
-      word <<= UInt32(8 * (3 - group.count))
-      for position in 0..<4 {
-        let isPadding = position > group.count
-        let sextet = UInt8(truncatingIfNeeded: word >> UInt32(18 - 6 * position)) & 63
-        text.append(isPadding ? UInt8(ascii: "=") : digit(sextet))
+    let digits = digits(of: bytes)
+    let padding = repeatElement(UInt8(ascii: "="), count: -digits.count & 3)
+    return String(decoding: digits + padding, as: UTF8.self)
+  }
+
+  /// The digits of bytes in ASCII, without padding.
+  ///
+  /// - Complexity: O(bytes)
+  package static func digits(of bytes: some Sequence<UInt8>) -> [UInt8] {
+    var digits: [UInt8] = []
+    var (word, bits): (UInt32, UInt32) = (0, 0)
+    for byte in bytes {
+      word = word << 8 | UInt32(byte)
+      bits += 8
+      while bits >= 6 {
+        bits -= 6
+        digits.append(digit(UInt8(truncatingIfNeeded: word >> bits) & 63))
       }
     }
-    return String(decoding: text, as: UTF8.self)
+    if bits > 0 { digits.append(digit(UInt8(truncatingIfNeeded: word << (6 - bits)) & 63)) }
+    return digits
   }
 
   @inline(__always)

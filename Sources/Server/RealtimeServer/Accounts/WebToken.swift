@@ -212,27 +212,18 @@ struct RefreshToken: Sendable {
 
 /// Base64 with the URL-safe alphabet and without padding, as in tokens.
 package enum Base64URL {
-  private static let alphabet = Array(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8
-  )
-
   /// Writes bytes as text.
   ///
   /// - Complexity: O(bytes)
   package static func encode(_ bytes: some Sequence<UInt8>) -> String {
-    var text: [UInt8] = []
-    var word: UInt32 = 0
-    var bits = 0
-    for byte in bytes {
-      word = word << 8 | UInt32(byte)
-      bits += 8
-      while bits >= 6 {
-        bits -= 6
-        text.append(alphabet[Int(word >> UInt32(bits) & 63)])
+    let letters = Base64.digits(of: bytes).map { digit in
+      switch digit {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      default: digit
       }
     }
-    if bits > 0 { text.append(alphabet[Int(word << UInt32(6 - bits) & 63)]) }
-    return String(decoding: text, as: UTF8.self)
+    return String(decoding: letters, as: UTF8.self)
   }
 
   /// Decodes a text; nil if it is not what ``encode(_:)`` returns for any bytes.
