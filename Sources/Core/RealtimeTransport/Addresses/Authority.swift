@@ -62,19 +62,11 @@ struct Authority: Equatable {
   }
 
   private static func isNameByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."),
-      UInt8(ascii: "_"):
-      true
-    default: isDigit(byte)
-    }
+    byte.isAlphanumeric || "-._".utf8.contains(byte)
   }
 
   private static func isAddressByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: ":"), UInt8(ascii: "."): true
-    default: isDigit(byte)
-    }
+    isDigit(byte) || "abcdef:.".utf8.contains(byte)
   }
 }
 

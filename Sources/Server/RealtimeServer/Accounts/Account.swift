@@ -143,7 +143,7 @@ package struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
   private static func isLocal(_ part: Substring.UTF8View) -> Bool {
     part.count <= maximum.local
       && part.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy {
-        !$0.isEmpty && $0.allSatisfy { isAlphanumeric($0) || marks.contains($0) }
+        !$0.isEmpty && $0.allSatisfy { $0.isAlphanumeric || marks.contains($0) }
       }
   }
 
@@ -151,19 +151,12 @@ package struct EmailAddress: Hashable, Sendable, CustomStringConvertible {
     let hyphen = UInt8(ascii: "-")
     return part.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy {
       !$0.isEmpty && $0.count <= maximum.label && $0.first != hyphen && $0.last != hyphen
-        && $0.allSatisfy { isAlphanumeric($0) || $0 == hyphen }
+        && $0.allSatisfy { $0.isAlphanumeric || $0 == hyphen }
     }
   }
 
   /// The characters allowed in the local part, apart from letters, digits and dots.
   private static let marks = Set("!#$%&'*+-/=?^_`{|}~".utf8)
-
-  private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-    switch lowercased(byte) {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-    default: false
-    }
-  }
 
   private static func lowercased(_ byte: UInt8) -> UInt8 {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte

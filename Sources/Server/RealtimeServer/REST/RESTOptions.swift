@@ -82,18 +82,9 @@ struct RESTOptions: Sendable {
     text.utf8.count <= 128
       && text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         .allSatisfy { part in
-          guard let first = part.first, !isDigit(first) else { return false }
-          return part.allSatisfy { isDigit($0) || isNameStart($0) }
+          guard let first = part.first, !(0x30...0x39).contains(first) else { return false }
+          return part.allSatisfy { $0.isAlphanumeric || "_$".utf8.contains($0) }
         }
-  }
-
-  private static func isDigit(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-  }
-
-  private static func isNameStart(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-      || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$")
   }
 }
 
