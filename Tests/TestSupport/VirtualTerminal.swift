@@ -35,8 +35,6 @@ package struct VirtualTerminal {
   let height: Int
   /// The cells on the screen, by row.
   package private(set) var cells: [[Cell]]
-  /// The screens just before each full redraw and before the program left.
-  package private(set) var pictures: [[[Cell]]] = []
   /// Output that no program should produce.
   package private(set) var offences: [String] = []
   /// Whether it draws joined emoji in two cells, as newer terminals do.
@@ -273,8 +271,6 @@ extension VirtualTerminal {
   }
 
   private mutating func mode(_ text: String, _ final: Unicode.Scalar) {
-    let isLeaving = text == "?1049" && final == "l"
-    if isLeaving { pictures.append(cells) }
     if !"hlpcqu".unicodeScalars.contains(final) { offences.append("CSI \(text)\(final)") }
   }
 
@@ -333,7 +329,6 @@ extension VirtualTerminal {
   }
 
   private mutating func eraseScreen(_ part: Int) {
-    if part == 2 || (part == 0 && row == 0 && column == 0) { pictures.append(cells) }
     if part == 0 { eraseLine(0) }
     let rows = part == 0 ? (row + 1)..<height : part == 1 ? 0..<row : 0..<height
     for row in rows { cells[row] = blanks(width) }
