@@ -2,39 +2,9 @@ import Foundation
 import Testing
 
 extension EndToEnd {
-  /// What readers see of each other, and what a terminal stores for the next one.
+  /// What a terminal stores for the next one.
   @Suite("Reading in terminals", .needsTmux)
   struct ReadingInTerminalsTests {
-    @Test("Online users are shown, and the server removes a killed one")
-    func presence() throws {
-      let sandbox = try Sandbox()
-      let alice = try sandbox.open(as: "alice")
-      let bob = try sandbox.open(as: "bob")
-      try alice.waitFor("2 here")
-      try alice.press("w", until: "Who is here")
-      try alice.waitFor("bob  ")
-      try alice.press("q")
-      kill(try bob.process(), SIGKILL)
-      try alice.waitFor("alice is alone") { !$0.contains("2 here") && !$0.contains("Who is here") }
-      try alice.press("w")
-      try alice.waitFor("alice only") { $0.contains("alice  ") && !$0.contains("bob") }
-    }
-
-    @Test("A post read in one terminal is read in the other")
-    func readState() throws {
-      let sandbox = try Sandbox()
-      let first = try sandbox.open(as: "alice")
-      let second = try sandbox.open(as: "alice")
-      try sandbox.post("Older", by: "bob")
-      try sandbox.post("News", by: "bob")
-      for terminal in [first, second] {
-        try terminal.waitFor("Older")
-        try terminal.waitFor("a dot") { $0.contains("•Older") }
-      }
-      try first.press("g", "g", "j", "Enter", until: "bob ·")
-      try second.waitFor("no dot") { $0.contains("Older") && !$0.contains("•Older") }
-    }
-
     @Test("A post written offline in a program that then quits is stored exactly once")
     func offlineStart() throws {
       let sandbox = try Sandbox()
