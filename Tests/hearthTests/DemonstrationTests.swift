@@ -23,42 +23,6 @@ extension EndToEnd {
       #expect(outcome.status == 0)
     }
 
-    @Test("Many runs of one script give identical screens")
-    func manyRuns() throws {
-      let sandbox = try Sandbox()
-      let script = """
-        size 60x12
-        wait-for No posts yet
-        key c
-        type A post
-        key Tab
-        type Its text
-        key ^S
-        :wait-idle
-        key s
-        :wait-idle
-        pause 60000
-        :dump-screen
-        """
-      var screens: Set<String> = []
-      // A few at a time: each waits more than it works.
-      for batch in 0..<(Thoroughness.isFull ? 10 : 2) {
-        let runs = try (0..<10).map { number in
-          let name = "\(sandbox.directory)/\(batch)-\(number)"
-          try (script + " " + name + ".screen")
-            .write(toFile: name, atomically: true, encoding: .utf8)
-          return (name, try sandbox.start("--script", name))
-        }
-        for (name, process) in runs {
-          try #require(process.wait() == 0)
-          screens.insert(try String(contentsOfFile: name + ".screen", encoding: .utf8))
-        }
-      }
-      #expect(screens.count == 1)
-      #expect(screens.first?.contains("★    1") == true)
-      #expect(screens.first?.contains("1m") == true)
-    }
-
     @Test("A script shown on a terminal runs to its end, and q stops it")
     func shown() throws {
       let sandbox = try Sandbox()
