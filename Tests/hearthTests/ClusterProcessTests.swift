@@ -68,19 +68,6 @@ struct ClusterProcessTests {
       kill(servers[number].process.processIdentifier, signal)
     }
 
-    /// Waits until every thread of a server has stopped, which happens after the signal returns.
-    func waitUntilFrozen(_ number: Int) throws {
-      let tasks = "/proc/\(servers[number].process.processIdentifier)/task"
-      try waitUntil("the server is frozen") {
-        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
-        return !threads.isEmpty
-          && threads.allSatisfy { thread in
-            let state = try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8)
-            return state?.split(separator: ")").last?.hasPrefix(" T") == true
-          }
-      }
-    }
-
     /// A client that knows the address of one server.
     func client(of number: Int) throws -> Database {
       let database = try Database(url: "http://127.0.0.1:\(servers[number].port)?ns=hearth")
@@ -88,9 +75,6 @@ struct ClusterProcessTests {
       return database
     }
   }
-
-  /// The duration of a lease.
-  private static let lease = Duration.seconds(4)
 
   /// How long clients may have to wait after a leader died, on a machine that is busy with other
   /// work.
@@ -183,36 +167,6 @@ struct ClusterProcessTests {
     }
     let gone = try await database.reference(withPath: "gone").getData().value as? Int
     #expect(gone == 1, "what the dead leader had been told to write later is written once")
-  }
-
-  @Test("After a leader is frozen, another takes over, and the woken one sends and stores nothing")
-  func frozen() async throws {
-    let postgres = try PostgresServer.shared.get()
-    let cluster = try Cluster(2, at: try postgres.makeDatabase())
-    let leader = try cluster.leader()
-    let other = 1 - leader
-    let database = try cluster.client(of: other)
-    try await database.reference(withPath: "x").setValue("old")
-    let socket = cluster.servers[leader].socket
-    let reader = try #require(WireClient(socket: socket))
-    let writer = try #require(WireClient(socket: socket))
-    cluster.signal(leader, SIGSTOP)
-    try cluster.waitUntilFrozen(leader)
-    // These requests wait in the sockets of the frozen process until it wakes.
-    #expect(reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/x","q":{}}}}"#))
-    #expect(writer.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":"late"}}}"#))
-    // Nothing informs the other server, which has to discover on its own that the leader is gone.
-    let time = try await timeOfWrite(to: database)
-    print("a client missed a frozen leader for \(time)")
-    #expect(time < Self.lease + .seconds(5))
-    #expect(try cluster.leader(among: [other]) == other)
-    try await database.reference(withPath: "x").setValue("new")
-    cluster.signal(leader, SIGCONT)
-    #expect(reader.receive() == nil, "it must not show what was current before")
-    #expect(writer.receive() == nil, "it must not claim to have stored anything")
-    #expect(try await database.reference(withPath: "x").getData().value as? String == "new")
-    #expect(try cluster.servers[leader].request("GET", "/x.json").body == "\"new\"")
-    #expect(try !cluster.leads(leader))
   }
 
   @Test("A leader cut off from PostgreSQL releases its clients, and another takes over")
