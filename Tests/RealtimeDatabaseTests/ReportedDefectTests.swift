@@ -26,20 +26,6 @@ struct ReportedDefectTests {
     }
   }
 
-  @Test("An update of 500 paths arrives in one event and does not delay a read")
-  func wideUpdate() async throws {
-    let station = try await Station()
-    let writer = try station.open().reference(withPath: "wide")
-    let reader = try station.open().reference(withPath: "wide")
-    let told = Record<Int>()
-    reader.observe(.value) { told.append(Int($0.childrenCount)) }
-    await told.wait(for: 1)
-    let values = Dictionary(uniqueKeysWithValues: (0..<500).map { ("k\($0)/n", $0) })
-    try await writer.updateChildValues(values)
-    #expect(try await writer.child("k499/n").getData().value as? Int == 499)
-    #expect(await told.wait { $0.last == 500 } == [0, 500])
-  }
-
   // Differs: Transactions commit on every
   @Test("A transaction commits on a double that others hash differently")
   func doubles() async throws {
