@@ -155,33 +155,6 @@ struct BadNetworkTests {
     #expect(clock.now - start > .milliseconds(800))
   }
 
-  @Test("reconnect when outgoing data stops, even while incoming data still arrives")
-  func halfOpen() async throws {
-    let scene = try await Scene(keepalive: .milliseconds(500))
-    try await scene.network.set(.oneWay)
-    scene.far.write(1...10)
-    let clock = ContinuousClock()
-    let start = clock.now
-    var last = 0
-    // The other user keeps writing: incoming data does not prove that outgoing data arrives.
-    while scene.far.isConnected, clock.now - start < .seconds(60) {
-      last += 1
-      scene.near.write(last...last)
-      let written = last
-      try await Self.wait("an entry of the other one") {
-        scene.far.arrived.withLockedValue(\.count) >= written || !scene.far.isConnected
-      }
-      try await clock.sleep(for: .milliseconds(50))
-    }
-    #expect(!scene.far.isConnected)
-    #expect(clock.now - start > .milliseconds(900))
-    try await scene.network.set(.sound)
-    if last < 10 { scene.near.write((last + 1)...10) }
-    let expected = max(10, last)
-    if expected > 10 { scene.far.write(11...expected) }
-    try await scene.expectArrival(upTo: expected)
-  }
-
   @Test("reconnect after a silent change of address")
   func changedAddress() async throws {
     let scene = try await Scene(keepalive: .milliseconds(500))
