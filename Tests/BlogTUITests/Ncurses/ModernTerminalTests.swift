@@ -87,27 +87,4 @@ extension NcursesTerminalTests {
       #expect(text.hasPrefix("qdd:q!"))
     }
   }
-
-  @Test("Drawing works after a thousand resizes")
-  func resizeStorm() throws {
-    try withTerminal("xterm-256color") { pseudo, terminal in
-      var size = Size(width: 40, height: 10)
-      for step in 0..<1_000 {
-        size = Size(width: 1 + step * 7 % 150, height: 1 + step * 5 % 60)
-        pseudo.resize(width: UInt16(size.width), height: UInt16(size.height))
-        raise(SIGWINCH)
-        _ = terminal.nextEvents(timeout: .zero)
-        #expect(terminal.size == size)
-        var screen = Screen(size: size)
-        screen.put("ok", at: Position(row: size.height - 1, column: 0))
-        terminal.render(screen)
-        _ = pseudo.written()
-      }
-      terminal.redraw()
-      var screen = Screen(size: terminal.size)
-      screen.put("Z", at: Position(row: 0, column: 0))
-      terminal.render(screen)
-      #expect(pseudo.written().contains("Z"))
-    }
-  }
 }
