@@ -131,29 +131,6 @@ struct ReportedDefectTests {
     #expect(driver.listens.allSatisfy { $0.hasPrefix("n ") })
   }
 
-  @Test("A peer that vanishes silently is detected, and everything is sent to the next one")
-  func deadPeer() throws {
-    var driver = CoreDriver.idle()
-    _ = driver.observe(".info/connected", .all, [.value])
-    _ = try driver.observe("l", answered: "1")
-    try driver.set("w", "1")
-    driver.forget()
-    // Nothing arrives any more: no answer, no pong, and no end of the connection either.
-    var waited: Int64 = 0
-    while driver.core.isConnected, waited < 600_000 {
-      driver.pass(1_000)
-      waited += 1_000
-    }
-    #expect(waited <= driver.core.configuration.patience)
-    #expect(driver.values == ["false"])
-    guard driver.outputs.contains(where: { if case .disconnect = $0 { true } else { false } })
-    else { throw Unexpected("the socket is left open") }
-    driver.connect()
-    #expect(driver.listens == ["q /l \(Node.integer(1).hash)"])
-    #expect(driver.sentWrites.map(\.write.path) == ["w"])
-    #expect(driver.values == ["false", "true"])
-  }
-
   @Test("A server that dies before its greeting is detected")
   func deadBeforeGreeting() throws {
     var driver = CoreDriver()
