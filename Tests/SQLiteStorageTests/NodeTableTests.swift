@@ -79,9 +79,13 @@ struct NodeTableTests {
     try check([[leaf, Change("a/x", to: .empty), Change("a/x/y", to: .empty)]], rows: 1)
   }
 
-  @Test("replaces everything below a path, including the whole tree")
+  @Test("replaces everything below a path, including the whole tree, but no other path")
   func replacement() throws {
-    try check([branch("a"), branch("a-b"), [Change("a", to: .integer(1))]], rows: 4)
+    let others = ["a-b", "a0", "a b", "aa", "A"].map { branch(Path(wire: $0)) }
+    for value in [Node.integer(1), .empty] {
+      let change = [Change("a", to: value)]
+      try check([branch("a")] + others + [change], rows: value.isEmpty ? 15 : 16)
+    }
     try check([branch("a"), branch("b"), [Change(.root, to: .integer(1))]], rows: 1)
     try check([branch("a"), branch("b"), [Change(.root, to: .empty)]], rows: 0)
     try check([branch("a"), [Change("a", to: .leaf(.integer(1)))], branch("a")], rows: 3)

@@ -123,28 +123,6 @@ struct SQLiteTreeStoreTests {
     try store.close()
   }
 
-  @Test("removes a subtree but no sibling with the same prefix")
-  func neighbours() throws {
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    let names = ["a", "a-b", "a.b", "a0", "a b", "aa", "A"]
-    let long = Node.string(String(repeating: "x", count: 600))
-    let changes = names.flatMap { name in
-      [
-        Change(Path([ChildKey(name), "x"]), to: long),
-        Change(Path([ChildKey(name), "y"]), to: long),
-      ]
-    }
-    try store.commit(1, changes)
-    try store.fold()
-    let removal = Change("a", to: .empty)
-    try store.commit(2, removal)
-    try store.fold()
-    let root = try store.load().root
-    #expect(root.children?.map.map(\.key) == names.dropFirst().map { ChildKey($0) }.sorted())
-    #expect(root[ChildKey("a-b")].childCount == 2)
-    try store.close()
-  }
-
   @Test("folds in the background during commits and keeps the write-ahead log short")
   func background() throws {
     var options = StoreOptions()
