@@ -126,22 +126,6 @@ struct FaultyAccountsTests {
     #expect(try accountsAfterKill(directory) == [account(1), account(2), account(4)])
   }
 
-  @Test("A duplicate email address is refused, and later changes succeed")
-  func refused() throws {
-    let store = try SQLiteIdentityStore(directory: directory.store)
-    try store.apply([.save(account(1))])
-    #expect(throws: StoreError.self) {
-      var twin = Account(database: "hearth", uid: "twin", created: 1)
-      twin.email = account(1).email
-      try store.apply([.save(twin)])
-    }
-    try store.apply([.begin(session("s", of: account(1)), token: [1])])
-    try store.apply([.delete(uid: account(1).uid, database: "hearth")])
-    #expect(try store.session(ofToken: [1]) == nil)
-    try store.close()
-    #expect(try accountsAfterKill(directory) == [])
-  }
-
   @Test(
     "Acknowledged changes survive a power loss, even if the log could not be copied",
     arguments: powerLossSeeds(Thoroughness.third(of: 1...12))
