@@ -104,33 +104,4 @@ struct LoopbackTests {
     #expect(end.kind == .refused(status: 404))
     #expect(end.description.hasSuffix(#"HTTP 404 {"error":"no such database"}"#))
   }
-
-  @Test("detect a peer that does not read")
-  func slowConsumer() async throws {
-    var limits = TransportLimits.server
-    limits.stall = .milliseconds(50)
-    let ended = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: ConnectionEnd.self)
-    let listener = try await ServerListener.start(limits: limits) { connection in
-      connection.send(EncodedMessage([UInt8](repeating: 0x20, count: 32 * 1_024 * 1_024)))
-      return ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { ended.succeed($0) })
-    }
-    let peer = try await RawPeer.openWithoutReading(listener.address)
-    #expect(try await ended.futureResult.get().kind == .slowConsumer)
-    try? await peer.close()
-  }
-
-  @Test("detect more pending output for a peer than allowed")
-  func tooMuchOutput() async throws {
-    var limits = TransportLimits.server
-    limits.pendingBytes = 16 * 1_024 * 1_024
-    let ended = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: ConnectionEnd.self)
-    let listener = try await ServerListener.start(limits: limits) { connection in
-      let message = EncodedMessage([UInt8](repeating: 0x20, count: 1_024 * 1_024))
-      for _ in 0..<64 { connection.send(message) }
-      return ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { ended.succeed($0) })
-    }
-    let peer = try await RawPeer.openWithoutReading(listener.address)
-    #expect(try await ended.futureResult.get().kind == .slowConsumer)
-    try? await peer.close()
-  }
 }

@@ -48,7 +48,7 @@ package enum RawPeer {
     isAll: Bool = false,
     until last: String? = nil
   ) async throws -> String {
-    let (channel, end) = try await connect(address, isReading: true, until: last)
+    let (channel, end) = try await connect(address, until: last)
     // The other end may close before it has read everything; its response up to then counts.
     try? await channel.writeAndFlush(ByteBuffer(string: request))
     if isAll { try? await channel.close(mode: .output) }
@@ -67,21 +67,12 @@ package enum RawPeer {
     _ request: String,
     then bytes: [UInt8]
   ) async throws {
-    let (channel, _) = try await connect(address, isReading: true)
+    let (channel, _) = try await connect(address)
     var buffer = ByteBuffer(string: request)
     buffer.writeBytes(bytes)
     // The other end may close at any time.
     try? await channel.writeAndFlush(buffer)
     try? await channel.close()
-  }
-
-  /// Opens a WebSocket without reading anything that arrives.
-  ///
-  /// - Throws: An error when nothing listens at the address, or when the other end closes.
-  package static func openWithoutReading(_ address: ListenAddress) async throws -> any Channel {
-    let (channel, _) = try await connect(address, isReading: false)
-    try await channel.writeAndFlush(ByteBuffer(string: upgradeRequest()))
-    return channel
   }
 
   /// The request that opens a WebSocket, with these additional header lines.
@@ -99,13 +90,11 @@ package enum RawPeer {
 
   private static func connect(
     _ address: ListenAddress,
-    isReading: Bool,
     until last: String? = nil
   ) async throws -> (any Channel, EventLoopPromise<String>) {
     let loop = MultiThreadedEventLoopGroup.singleton.next()
     let promise = loop.makePromise(of: EventLoopPromise<String>.self)
     let bootstrap = ClientBootstrap(group: loop)
-      .channelOption(.autoRead, value: isReading)
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           let collector = Collector(loop: channel.eventLoop, until: last)
