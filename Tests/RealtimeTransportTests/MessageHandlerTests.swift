@@ -82,13 +82,6 @@ struct MessageHandlerTests {
     }
   }
 
-  @Test("delivers a text frame as a message")
-  func text() throws {
-    let (channel, _, log) = try makeChannel()
-    try channel.writeInbound(try frame(.text, "{}"))
-    #expect(log.messages == ["{}"])
-  }
-
   @Test("assembles segments and fragments and delivers no keepalive as a message")
   func segments() throws {
     let (channel, _, log) = try makeChannel()
@@ -99,26 +92,6 @@ struct MessageHandlerTests {
     try channel.writeInbound(try frame(.ping, ""))
     try channel.writeInbound(try frame(.continuation, "d"))
     #expect(log.messages == ["abcd"])
-  }
-
-  @Test("ignores binary frames, whole or fragmented")
-  func binary() throws {
-    let (channel, _, log) = try makeChannel()
-    try channel.writeInbound(try frame(.binary, "{}"))
-    try channel.writeInbound(try frame(.binary, "{", isFinal: false))
-    try channel.writeInbound(try frame(.continuation, "}"))
-    try channel.writeInbound(try frame(.text, "{}"))
-    #expect(log.messages == ["{}"])
-  }
-
-  @Test("answers a ping with a pong of the same payload")
-  func ping() throws {
-    let (channel, _, _) = try makeChannel()
-    try channel.writeInbound(try frame(.ping, "abc"))
-    channel.embeddedEventLoop.run()
-    let frames = try written(channel)
-    #expect(frames.map(\.opcode) == [.pong])
-    #expect(frames.first.map { String(buffer: $0.data) } == "abc")
   }
 
   @Test("reads only a few empty frames at a time", arguments: ["ping", "pong", "0", ""])
@@ -185,16 +158,6 @@ struct MessageHandlerTests {
       for channel in channels { channel.embeddedEventLoop.advanceTime(by: .milliseconds(10)) }
     }
     #expect(areRead() == Array(repeating: true, count: 8))
-  }
-
-  @Test("answers a close frame and closes")
-  func goodbye() throws {
-    let (channel, _, log) = try makeChannel()
-    try channel.writeInbound(try frame(.connectionClose, "\u{3}\u{E9}"))
-    #expect(try written(channel).map(\.opcode) == [.connectionClose])
-    channel.embeddedEventLoop.run()
-    #expect(!channel.isActive)
-    #expect(log.ends.count == 1)
   }
 
   @Test("sends the closing reason, truncated to fit, and reads the peer's", arguments: [1, 200])

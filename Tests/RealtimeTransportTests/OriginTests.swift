@@ -151,7 +151,8 @@ struct OriginTests {
     "rejects hosts that DNS rebinding could use, and duplicate Host headers",
     arguments: [
       "evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "localhost:0", "localhost:x",
-      "1.2.3.4.evil.test", "hearth", "localhost\r\nHost: localhost", "[::1]x", "localhost.",
+      "1.2.3.4.evil.test", "hearth", "localhost\r\nHost: localhost", "[::1]x", "localhost.", "[::1",
+      "",
     ]
   )
   func hosts(host: String) async throws {
