@@ -8,32 +8,7 @@ import TransportTestSupport
 
 @Suite("Access to a server", .timeLimit(.minutes(1)), .cleansUp)
 struct AccessTests {
-  private static let put = #"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/a","d":1}}}"#
   private static let readers = #"{"rules":{".read":true}}"#
-
-  private func connect(_ url: String) async throws -> ClientProbe {
-    let client = try await ClientProbe(try DatabaseURL(url).target)
-    #expect(try await client.next().contains(#""t":"h""#))
-    return client
-  }
-
-  @Test("Without rules, the port denies everything and the socket allows everything")
-  func locked() async throws {
-    let directory = try TemporaryDirectory()
-    let server = try await DatabaseServer.start(.init(socketPath: directory.file("s"), port: 0))
-      .endingWithTest()
-    #expect(server.rulesState == .locked)
-    let local = try await connect(try #require(server.urls.first))
-    local.send(Self.put)
-    #expect(try await local.next().contains(#""s":"ok""#))
-    let remote = try await connect(try #require(server.urls.last))
-    remote.send(Self.put)
-    #expect(try await remote.next().contains("permission_denied"))
-    let port = try await HTTPProbe(server.address)
-    #expect(try await port.request("GET", "/a.json").status == 401)
-    let socket = try await HTTPProbe(.unix(path: directory.file("s")))
-    #expect(try await socket.request("GET", "/a.json").body == "1")
-  }
 
   @Test("Stored rules apply until a new document replaces them")
   func document() async throws {

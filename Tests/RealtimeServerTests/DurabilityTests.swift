@@ -99,28 +99,4 @@ struct DurabilityTests {
     #expect(said.first?.contains("error writes were refused") == true)
     #expect(said.last?.contains("notice the store works again") == true)
   }
-
-  @Test("Concurrent writes from many clients are all stored")
-  func manyWriters() async throws {
-    let store = MemoryTreeStore()
-    let server = try await DatabaseServer.startForTest(store: store)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for writer in 0..<8 {
-        group.addTask {
-          let client = try await server.connectAndGreet()
-          for number in 0..<200 {
-            client.send(
-              #"{"t":"d","d":{"r":\#(number),"a":"p","b":{"p":"/w\#(writer)/n\#(number)","d":1}}}"#
-            )
-          }
-          for number in 0..<200 {
-            #expect(try await client.next().contains(#""r":\#(number),"b":{"s":"ok""#))
-          }
-        }
-      }
-      try await group.waitForAll()
-    }
-    await server.stop()
-    #expect(store.load().revision == 1_600)
-  }
 }

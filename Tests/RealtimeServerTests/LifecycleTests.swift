@@ -114,22 +114,6 @@ struct LifecycleTests {
     #expect(store.isClosed)
   }
 
-  @Test("A server listens on a Unix socket and a port at once")
-  func bothAddresses() async throws {
-    let directory = try TemporaryDirectory()
-    let path = directory.file("s")
-    let server = try await DatabaseServer.startForTest(
-      .init(socketPath: path, port: 0, rules: .open)
-    )
-    #expect(server.urls.count == 2)
-    #expect(server.urls.first == "unix:\(path)?ns=hearth")
-    for url in server.urls {
-      let client = try await ClientProbe(try DatabaseURL(url).target)
-      #expect(try await client.next().contains(#""t":"h""#))
-    }
-    await server.stop()
-  }
-
   @Test("A server does not start on an address in use, and closes its store")
   func addressInUse() async throws {
     let directory = try TemporaryDirectory()
