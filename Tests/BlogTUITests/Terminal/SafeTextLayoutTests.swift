@@ -5,41 +5,25 @@ import Testing
 
 @Suite("SafeText layout")
 struct SafeTextLayoutTests {
-  private func wrap(_ text: String, _ width: Int) -> [String] {
-    SafeText(untrusted: text, mode: .multiLine).wrapped(width: width).map(\.string)
-  }
-
-  @Test("Whole words wrap to the next line")
-  func words() {
-    #expect(wrap("the quick brown fox", 10) == ["the quick", "brown fox"])
-    #expect(wrap("the quick brown fox", 9) == ["the quick", "brown fox"])
-    #expect(wrap("the quick brown fox", 8) == ["the", "quick", "brown", "fox"])
-  }
-
-  @Test("Words longer than a line are split")
-  func longWords() {
-    #expect(wrap("abcdefgh", 3) == ["abc", "def", "gh"])
-    #expect(wrap("ab cdefgh i", 4) == ["ab", "cdef", "gh i"])
-  }
-
-  @Test("Ideographs may break anywhere and never straddle an edge")
-  func ideographs() {
-    #expect(wrap("漢字漢字", 5) == ["漢字", "漢字"])
-    #expect(wrap("ab漢字", 5) == ["ab漢", "字"])
-    #expect(wrap("漢a", 1) == ["□", "a"])
-  }
-
-  @Test("Line breaks and empty lines are preserved")
-  func lineBreaks() {
-    #expect(wrap("a\n\nb c\n", 2) == ["a", "", "b", "c", ""])
-    #expect(wrap("", 5) == [""])
-    #expect(wrap("abc", 0) == [])
-  }
-
-  @Test("Leading spaces are kept, and spaces at a wrap are dropped")
-  func blanks() {
-    #expect(wrap("  ab cd", 5) == ["  ab", "cd"])
-    #expect(wrap("ab     cd", 4) == ["ab", "cd"])
+  @Test(
+    "Text wraps between words where it can, and keeps its lines",
+    arguments: [
+      ("the quick brown fox", 10, ["the quick", "brown fox"]),
+      ("the quick brown fox", 9, ["the quick", "brown fox"]),
+      ("the quick brown fox", 8, ["the", "quick", "brown", "fox"]),
+      // Words longer than a line are split.
+      ("abcdefgh", 3, ["abc", "def", "gh"]), ("ab cdefgh i", 4, ["ab", "cdef", "gh i"]),
+      // Ideographs may break anywhere and never straddle an edge.
+      ("漢字漢字", 5, ["漢字", "漢字"]), ("ab漢字", 5, ["ab漢", "字"]), ("漢a", 1, ["□", "a"]),
+      // Line breaks and empty lines are preserved.
+      ("a\n\nb c\n", 2, ["a", "", "b", "c", ""]), ("", 5, [""]), ("abc", 0, []),
+      // Leading spaces are kept, and spaces at a wrap are dropped.
+      ("  ab cd", 5, ["  ab", "cd"]), ("ab     cd", 4, ["ab", "cd"]),
+    ] as [(String, Int, [String])]
+  )
+  func wrapping(text: String, width: Int, lines: [String]) {
+    let text = SafeText(untrusted: text, mode: .multiLine)
+    #expect(text.wrapped(width: width).map(\.string) == lines)
   }
 
   @Test("Truncating keeps short text and ends longer text with an ellipsis")

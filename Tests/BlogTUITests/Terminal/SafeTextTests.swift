@@ -4,40 +4,58 @@ import Testing
 
 @Suite("SafeText")
 struct SafeTextTests {
-  private func line(_ text: String) -> String { SafeText(untrusted: text).string }
-  private func body(_ text: String) -> String {
-    SafeText(untrusted: text, mode: .multiLine).string
+  @Test(
+    "Controls and marks in a single line become harmless and visible, or are dropped",
+    arguments: [
+      // ASCII controls become control pictures of one cell, and C1 controls their 7-bit form.
+      ("\u{1B}[31m", "␛[31m"), ("\u{00}\u{07}\u{08}\u{7F}", "␀␇␈␡"), ("\u{9B}31m", "␛[31m"),
+      ("\u{9D}0", "␛]0"), ("a\u{85}b\u{2028}c\u{2029}d", "a␤b␤c␤d"),
+      // Every kind of line break is one symbol, and a tab is a space.
+      ("a\rb\r\nc\nd", "a⏎b⏎c⏎d"), ("a\tb", "a b"),
+      // Right-to-left letters stay.
+      ("שלום مرحبا", "שלום مرحبا"),
+      // Invisible characters, joiners and variation selectors are dropped.
+      ("a\u{200B}b\u{200C}c\u{FEFF}d\u{AD}e\u{3164}f\u{E0041}", "abcdef"),
+      ("a\u{FE0F}b\u{200D}c", "abc"), ("👨\u{200D}a\u{200D}👩", "👨a👩"),
+      ("x\u{FFF9}y\u{1D173}", "xy"),
+      // A combining mark without a base gets a dotted circle.
+      ("\u{301}x", "\u{25CC}\u{301}x"),
+      // Emoji that do not form a sequence are not joined.
+      ("🏽", "🏽"), ("👍🏽🏿", "👍🏽"), ("🎉🏽", "🎉🏽"), ("👍\u{200D}\u{200D}\u{200D}", "👍"),
+      ("🎉\u{FE0F}", "🎉"), ("👨\u{301}\u{200D}👩", "👨\u{301}👩"),
+      // Characters of unknown width become a box, and noncharacters U+FFFD.
+      ("\u{1FABF}", "□"), (HostileText.noncharacters, "\u{FFFD}\u{FFFD}\u{FFFD}"),
+    ]
+  )
+  func singleLines(text: String, safe: String) {
+    #expect(SafeText(untrusted: text).string == safe)
   }
 
-  @Test("ASCII control characters become control pictures of one cell")
-  func controls() {
-    #expect(line("\u{1B}[31m") == "␛[31m")
-    #expect(line("\u{00}\u{07}\u{08}\u{7F}") == "␀␇␈␡")
+  @Test(
+    "Bodies keep their lines and tab stops",
+    arguments: [
+      ("a\rb\r\nc\nd\n\re", "a\nb\nc\nd\n\ne"), ("a\tb\n\tc", "a   b\n    c"),
+      ("a\t漢b\tc\td", "a   漢b c   d"), ("a\n\u{301}", "a\n\u{25CC}\u{301}"), ("a\nb\n", "a\nb\n"),
+    ]
+  )
+  func bodies(text: String, safe: String) {
+    let body = SafeText(untrusted: text, mode: .multiLine)
+    #expect(body.string == safe)
+    #expect(body.lines.map(\.string).joined(separator: "\n") == safe)
   }
 
-  @Test("C1 controls are shown in their 7-bit form")
-  func eightBitControls() {
-    #expect(line("\u{9B}31m") == "␛[31m")
-    #expect(line("\u{9D}0") == "␛]0")
-    #expect(line("a\u{85}b\u{2028}c\u{2029}d") == "a␤b␤c␤d")
-  }
-
-  @Test("Every kind of line break becomes one newline in bodies")
-  func lineBreaksInBodies() {
-    #expect(body("a\rb\r\nc\nd\n\re") == "a\nb\nc\nd\n\ne")
-    #expect(SafeText(untrusted: "a\nb\n", mode: .multiLine).lines.map(\.string) == ["a", "b", ""])
-  }
-
-  @Test("Line breaks become a visible symbol in single lines")
-  func lineBreaksInLines() {
-    #expect(line("a\rb\r\nc\nd") == "a⏎b⏎c⏎d")
-  }
-
-  @Test("Tabs advance to the next stop in bodies and become one space in single lines")
-  func tabs() {
-    #expect(body("a\tb\n\tc") == "a   b\n    c")
-    #expect(body("a\t漢b\tc\td") == "a   漢b c   d")
-    #expect(line("a\tb") == "a b")
+  @Test(
+    "Bidirectional controls are spelled out in single lines and dropped in bodies",
+    arguments: [
+      ("\u{202E}x\u{202C}", "⟨RLO⟩x⟨PDF⟩"), ("\u{061C}\u{200E}\u{200F}", "⟨ALM⟩⟨LRM⟩⟨RLM⟩"),
+      ("\u{2066}\u{2067}\u{2068}\u{2069}", "⟨LRI⟩⟨RLI⟩⟨FSI⟩⟨PDI⟩"),
+      ("\u{202A}\u{202B}\u{202D}", "⟨LRE⟩⟨RLE⟩⟨LRO⟩"),
+      ("\u{202E}x\u{202C}\u{2066}y\u{200F}", "⟨RLO⟩x⟨PDF⟩⟨LRI⟩y⟨RLM⟩"),
+    ]
+  )
+  func bidirectionalControls(text: String, spelled: String) {
+    #expect(SafeText(untrusted: text).string == spelled)
+    #expect(SafeText(untrusted: text, mode: .multiLine).string == text.filter(\.isLetter))
   }
 
   @Test("A long body that is all tabs takes no longer than any other", .timeLimit(.minutes(1)))
@@ -46,39 +64,11 @@ struct SafeTextTests {
     #expect(SafeText(untrusted: tabs, mode: .multiLine).width == 4 * 65_536)
   }
 
-  @Test("Bidirectional controls are spelled out in single lines and dropped in bodies")
-  func bidirectionalControls() {
-    #expect(line("\u{202E}x\u{202C}") == "⟨RLO⟩x⟨PDF⟩")
-    #expect(line("\u{061C}\u{200E}\u{200F}") == "⟨ALM⟩⟨LRM⟩⟨RLM⟩")
-    #expect(line("\u{2066}\u{2067}\u{2068}\u{2069}") == "⟨LRI⟩⟨RLI⟩⟨FSI⟩⟨PDI⟩")
-    #expect(line("\u{202A}\u{202B}\u{202D}") == "⟨LRE⟩⟨RLE⟩⟨LRO⟩")
-    #expect(body("\u{202E}x\u{202C}\u{2066}y\u{200F}") == "xy")
-  }
-
-  @Test("Right-to-left letters are preserved")
-  func rightToLeftLetters() {
-    #expect(line("שלום مرحبا") == "שלום مرحبا")
-  }
-
-  @Test("Invisible characters, joiners and variation selectors are dropped")
-  func invisible() {
-    #expect(line("a\u{200B}b\u{200C}c\u{FEFF}d\u{AD}e\u{3164}f\u{E0041}") == "abcdef")
-    #expect(line("a\u{FE0F}b\u{200D}c") == "abc")
-    #expect(line("👨\u{200D}a\u{200D}👩") == "👨a👩")
-    #expect(line("x\u{FFF9}y\u{1D173}") == "xy")
-  }
-
   @Test("At most four combining marks stay on a base character")
   func marks() {
     let text = SafeText(untrusted: "a" + String(repeating: "\u{301}", count: 9) + "b")
     #expect(text.clusters.map { $0.text.unicodeScalars.count } == [5, 1])
     #expect(text.width == 2)
-  }
-
-  @Test("A combining mark without a base gets a dotted circle")
-  func markWithoutBase() {
-    #expect(line("\u{301}x") == "\u{25CC}\u{301}x")
-    #expect(body("a\n\u{301}") == "a\n\u{25CC}\u{301}")
   }
 
   @Test(
@@ -98,24 +88,12 @@ struct SafeTextTests {
     #expect(SafeText(untrusted: "a\(text)b").string == "a\(text)b")
   }
 
-  @Test("Invalid emoji sequences are not joined, however many joiners they contain")
+  @Test("An endless emoji sequence is cut into clusters of bounded length")
   func notJoined() {
-    #expect(line("🏽") == "🏽")
-    #expect(line("👍🏽🏿") == "👍🏽")
-    #expect(line("🎉🏽") == "🎉🏽")
-    #expect(line("👍\u{200D}\u{200D}\u{200D}") == "👍")
-    #expect(line("🎉\u{FE0F}") == "🎉")
-    #expect(line("👨\u{301}\u{200D}👩") == "👨\u{301}👩")
     let many = String(repeating: "👩\u{200D}", count: 100_000)
     let text = SafeText(untrusted: many)
     #expect(text.clusters.allSatisfy { $0.text.unicodeScalars.count <= 9 })
     #expect(text.string.last == "…")
-  }
-
-  @Test("Characters of unknown width become a box, and noncharacters become U+FFFD")
-  func unknown() {
-    #expect(line("\u{1FABF}") == "□")
-    #expect(line(HostileText.noncharacters) == "\u{FFFD}\u{FFFD}\u{FFFD}")
   }
 
   @Test("Text beyond the limit is truncated with an ellipsis")
