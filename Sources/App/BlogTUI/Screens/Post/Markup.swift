@@ -294,7 +294,6 @@ package enum Markup {
     }
   }
 
-  /// The pieces of a line that each fit into a width.
   private static func pieces(_ line: [Item], width: Int) -> [ArraySlice<Item>] {
     guard line.cells > width else { return [line[...]] }
     let box = Item(cluster: .box)

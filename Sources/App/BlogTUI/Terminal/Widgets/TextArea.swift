@@ -308,7 +308,6 @@ package struct TextArea: Hashable, Sendable {
 }
 
 extension TextArea {
-  /// The starts of the rows into which a line is wrapped.
   func rowStarts(of line: Int) -> [Int] {
     let characters = lines[line]
     return LineBreaker.lineStarts(count: characters.count, width: size.width) { index in
