@@ -128,7 +128,6 @@ struct Scenario {
     note(client, .shown(Showing(view: view, order: order, content: content)))
   }
 
-  /// Shows a client the current state of a post.
   mutating func show(_ client: String, post: String) {
     let node = root[Path(wire: "posts/\(post)")]
     let stars = node[ChildKey("stars")]
@@ -144,7 +143,6 @@ struct Scenario {
     )
   }
 
-  /// Shows a client the current comments on a post.
   mutating func show(_ client: String, commentsOn post: String) {
     let comments = root[Path(wire: "post-comments/\(post)")]
     let keys = comments.children?.map.map { $0.key.text } ?? []
@@ -282,7 +280,6 @@ struct Scenario {
     Checker(try history, commits: commits, options: options).check()
   }
 
-  /// The promises that are violated.
   func violated() throws -> Set<Promise> { try check().violated }
 
   private mutating func tick() -> Moment {

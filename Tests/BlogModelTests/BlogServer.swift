@@ -158,7 +158,6 @@ final class BlogServer: Sendable {
     try await database().reference().updateChildValues(values)
   }
 
-  /// The key of a seeded post.
   static func key(_ number: Int) -> PostID {
     let digits = String(number)
     return "-K" + String(repeating: "0", count: 8 - digits.count) + digits

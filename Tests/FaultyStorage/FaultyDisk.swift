@@ -42,7 +42,6 @@ package final class FaultyDisk: @unchecked Sendable {
   private let lock = NSLock()
   private var countdown: Int?
   private var fault = Fault.full
-  /// The kinds of operations that fail.
   private var failing: Set<Operation> = []
   /// How many more operations will fail.
   private var remaining = 0
@@ -450,7 +449,6 @@ package struct DiskFault: Sendable, CustomStringConvertible {
   package enum Kind: String, CaseIterable, Sendable {
     /// A write that is only half done.
     case write
-    /// A sync.
     case sync
     /// A write that fails for lack of space.
     case full

@@ -46,7 +46,6 @@ final class Certificates: Sendable {
     return path
   }
 
-  /// The files of a certificate and its key.
   func files(
     _ issued: CertificateAuthority.Issued,
     as name: String = "server"

@@ -15,7 +15,6 @@ struct AuthCoreTests {
       core = AuthCore(account: account)
     }
 
-    /// Feeds an input, and expects its outputs.
     mutating func feed(
       _ input: AuthInput,
       gives expected: [String],

@@ -7,10 +7,8 @@ extension Node {
     try self.init(json: JSONParser.parse(text))
   }
 
-  /// The node in export form as JSON text.
   var exportText: String { json(.export).text }
 
-  /// The names of the children in key order.
   var childNames: [String] { children?.map.map(\.key.text) ?? [] }
 
   /// A random node with all kinds of leaves, with priorities, and at most this many levels of

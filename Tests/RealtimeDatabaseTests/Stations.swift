@@ -74,7 +74,6 @@ struct Keeping {
 }
 
 extension Database {
-  /// Waits until the server has acknowledged everything.
   func waitUntilAcknowledged() async {
     let told = Record<ConnectionStatus>()
     observeConnection { told.append($0) }

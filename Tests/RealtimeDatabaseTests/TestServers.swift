@@ -61,7 +61,6 @@ final class ScriptedServer: Sendable {
     }
   }
 
-  /// Opens a database on this server.
   func open(_ options: DatabaseOptions = DatabaseOptions()) throws -> Database {
     let database = try Database(url: url, options: options)
     database.callbackQueue = DispatchQueue(label: "test.callbacks")

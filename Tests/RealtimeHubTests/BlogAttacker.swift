@@ -116,7 +116,6 @@ struct BlogAttacker {
 
   // MARK: Single locations
 
-  /// The keys that a wildcard stands for.
   private static let keys: [String: [String]] = table("The keys that a wildcard stands for")
     .reduce(into: [:]) { keys, line in
       let words = line.components(separatedBy: " ")
@@ -213,7 +212,6 @@ struct BlogAttacker {
 
   // MARK: Several locations
 
-  /// The updates that a blog writes.
   private static let updates = (tables["The updates that a blog writes"] ?? [])
     .split(separator: "").map { $0.map { change($0) } }
 

@@ -113,13 +113,11 @@ struct Dialogue {
     return texts(hub.batchFailed(StoreError(.full, description: "the disk is full"), at: clock))
   }
 
-  /// Takes the pending batch.
   mutating func take() throws -> CommitBatch {
     let batch = hub.takeBatch()
     return try #require(batch)
   }
 
-  /// The durable data at a path.
   mutating func data(_ path: Path) -> Node { hub.snapshot[path] }
 
   mutating func store(_ batch: CommitBatch) {

@@ -10,7 +10,6 @@ struct ReplaySimulation {
   /// The content of a store.
   var stored: StoredTree
   var clients: [PeerID: ReplayClient] = [:]
-  /// The batches in flight.
   var inFlight: [CommitBatch] = []
   var nextPeer = 0
   var nextRequest: Int64 = 0

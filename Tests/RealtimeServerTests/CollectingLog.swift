@@ -20,7 +20,6 @@ struct CollectingLog: LogHandler {
 }
 
 extension Logger {
-  /// A logger that collects its lines.
   static func collecting(_ lines: NIOLockedValueBox<[String]>) -> Logger {
     Logger(label: "test") { _ in CollectingLog(lines: lines) }
   }

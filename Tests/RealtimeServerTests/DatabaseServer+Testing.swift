@@ -50,7 +50,6 @@ extension DatabaseServer {
     return try await ClientProbe(url.target, lastSession: lastSession)
   }
 
-  /// A connection that has received its greeting.
   func connectAndGreet() async throws -> ClientProbe {
     let client = try await connect()
     #expect(try await client.next().contains("\"t\":\"h\""))

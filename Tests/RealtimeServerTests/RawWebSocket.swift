@@ -76,7 +76,6 @@ final class RawWebSocket: Sendable {
     connection.send(Self.bytes(opcode, payload, isFinal: isFinal))
   }
 
-  /// Sends a text frame.
   func send(_ text: String) { send(1, Array(text.utf8)) }
 
   /// Sends bytes that need not be a frame.

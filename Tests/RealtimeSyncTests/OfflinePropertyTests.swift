@@ -24,7 +24,6 @@ struct OfflineRun {
   private var core: RepoCore
   private var store = MemoryOfflineStore()
   private var server = ModelServer()
-  /// The keys of the writes that the server has applied.
   private var applied: [WriteKey] = []
   /// The sum of the increments that the server has applied.
   private var count: Int64 = 0

@@ -1,7 +1,6 @@
 import RealtimeTransport
 
 extension ListenAddress {
-  /// The target that clients connect to.
   var target: ConnectionTarget {
     switch self {
     case .unix(let path): ConnectionTarget(unixSocket: path, namespace: "hearth")

@@ -121,7 +121,6 @@ final class SlowChannel {
     gate.take(count, try channel.pipeline.syncOperations.context(handler: gate))
   }
 
-  /// Lets time pass.
   func pass(_ time: TimeAmount) {
     channel.embeddedEventLoop.advanceTime(by: time)
   }

@@ -38,12 +38,10 @@ extension TemporaryDirectory {
     }
   }
 
-  /// The bytes of the database.
   func databaseBytes() throws -> [UInt8] {
     Array(try Data(contentsOf: URL(fileURLWithPath: database)))
   }
 
-  /// Replaces the bytes of the database.
   func writeDatabase(_ bytes: [UInt8]) throws {
     try FileManager.default.createDirectory(atPath: store, withIntermediateDirectories: true)
     try Data(bytes).write(to: URL(fileURLWithPath: database))

@@ -3,7 +3,6 @@ import RealtimeServer
 import TestSupport
 
 extension Simulation {
-  /// A client's message arrives at the server.
   mutating func arrived(_ message: ClientMessage, up number: Int) {
     links[number].up.inFlight -= 1
     let link = links[number]

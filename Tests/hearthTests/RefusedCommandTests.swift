@@ -126,7 +126,6 @@ extension EndToEnd {
       return outcome.errors
     }
 
-    /// The file that a refusal names.
     private func requestFile(of refusal: String) throws -> String {
       let rest = try #require(refusal.split(separator: " --request ").dropFirst().first)
       return String(rest.prefix { $0 != "\"" })

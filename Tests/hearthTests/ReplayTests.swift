@@ -107,7 +107,6 @@ extension EndToEnd {
 }
 
 extension EndToEnd {
-  /// Recordings in real terminals.
   @Suite("Recordings in terminals", .needsTmux)
   struct ReplayInTerminalsTests {
     @Test("An asciicast played in a terminal ends with the recorded screen")

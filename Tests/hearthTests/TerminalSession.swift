@@ -109,7 +109,6 @@ final class TerminalSession {
     _ = write(controller, bytes, bytes.count)
   }
 
-  /// Sends a signal to the program.
   func send(_ signal: Int32) { kill(process, signal) }
 
   /// The modes of the terminal, as comparable bytes.

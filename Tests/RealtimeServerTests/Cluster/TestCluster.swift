@@ -166,7 +166,6 @@ final class TestCluster: Sendable {
     return try #require(try JSONParser.parse(Array(answer.body.utf8))["idToken"]?.string)
   }
 
-  /// Deletes the account of a token.
   func deleteAccount(of token: String, at member: Member) async throws {
     let answer = try await askAccounts("delete", #"{"idToken":"\#(token)"}"#, at: member)
     #expect(answer.status == 200)
