@@ -86,19 +86,6 @@ struct PersistenceTests {
     }
   }
 
-  @Test("Data kept synced is available after a restart, also in parts")
-  func keptSynced() async throws {
-    try await station.open().reference(withPath: "list").setValue(["a": ["n": 1]])
-    let one = try keeping.open(station.url)
-    one.reference(withPath: "list").keepSynced(true)
-    #expect(try await first(one.reference(withPath: "list")).exists())
-    await one.close()
-    let two = try keeping.open(station.url)
-    two.goOffline()
-    #expect(try await first(two.reference(withPath: "list/a/n")).value as? Int == 1)
-    await two.close()
-  }
-
   @Test("The file stays within its size limit and keeps the data read last")
   func size() async throws {
     let database = try keeping.open(station.url) { $0.persistenceCacheSizeBytes = 1_048_576 }
@@ -206,19 +193,6 @@ struct PersistenceTests {
     #expect(try await fresh.getData().value as? Int == 6)
     await told.wait { $0.last == 6 }
     #expect(told.elements.allSatisfy { $0 <= 6 })
-    await two.close()
-  }
-
-  @Test("Purged writes stay purged after a restart")
-  func purge() async throws {
-    let one = try keeping.open(station.url)
-    one.goOffline()
-    one.reference(withPath: "a").setValue(1) { _, _ in }
-    try await one.waitUntilStored()
-    one.purgeOutstandingWrites()
-    await one.close()
-    let two = try keeping.open(station.url)
-    #expect(try await two.reference(withPath: "a").getData().exists() == false)
     await two.close()
   }
 
