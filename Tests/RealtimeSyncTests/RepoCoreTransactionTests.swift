@@ -109,17 +109,6 @@ struct RepoCoreTransactionTests {
     #expect(driver.values == ["101", "7"])
   }
 
-  @Test("Without applyLocally only the server's data shows")
-  func hidden() throws {
-    var driver = try counter()
-    driver.transact("c", appliesLocally: false, increment)
-    #expect(driver.values.isEmpty)
-    try driver.push("c", "101")
-    driver.answer(driver.sentWrites[0].id)
-    #expect(driver.values == ["101"])
-    #expect(driver.completions == ["transaction 2 ok true 101"])
-  }
-
   @Test("A second transaction on a path runs on the first one's output and waits for it")
   func chained() throws {
     var driver = try incrementing()
