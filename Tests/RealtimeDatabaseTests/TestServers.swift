@@ -140,15 +140,7 @@ final class Relay: Sendable {
     _ use: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32
   ) throws -> Int32 {
     let descriptor = Foundation.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let status = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        use(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
-    }
-    guard status == 0 else { throw POSIXError(.EIO) }
+    guard withUnixAddress(path, { use(descriptor, $0, $1) }) == 0 else { throw POSIXError(.EIO) }
     return descriptor
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 extension EndToEnd {
@@ -355,16 +356,9 @@ private final class ForeignListener: Sendable {
 
   init(_ path: String) throws {
     descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-    let length = socklen_t(MemoryLayout<sockaddr_un>.size)
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, length) }
-    }
-    try #require(result == 0)
-    try #require(listen(descriptor, 8) == 0)
     let listener = descriptor
+    try #require(withUnixAddress(path) { bind(listener, $0, $1) } == 0)
+    try #require(listen(listener, 8) == 0)
     Thread.detachNewThread {
       while true {
         let connection = accept(listener, nil, nil)

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A WebSocket to a server's Unix socket that sends and receives single messages, and nothing more.
 final class WireClient {
@@ -38,17 +39,8 @@ final class WireClient {
 
   /// A connected socket, or nil when no server listens.
   static func connect(to path: String) -> Int32? {
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    let length = socklen_t(MemoryLayout<sockaddr_un>.size)
-    let result = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Foundation.connect(descriptor, $0, length)
-      }
-    }
-    guard result == 0 else {
+    guard withUnixAddress(path, { Foundation.connect(descriptor, $0, $1) }) == 0 else {
       close(descriptor)
       return nil
     }
