@@ -66,25 +66,6 @@ extension EndToEnd {
       #expect(try signIn(server, "correct horse") == "ok")
     }
 
-    @Test("A user can reset the password with a code from an administrator")
-    func reset() throws {
-      let (sandbox, server) = try sandbox(isServed: true)
-      let running = try #require(server)
-      defer { running.process.terminate() }
-      _ = try add(sandbox, Self.email)
-      let request = #"{"requestType":"PASSWORD_RESET","email":"\#(Self.email)"}"#
-      #expect(try running.request("POST", "/v1/accounts:sendOobCode", request).status == 200)
-      try waitUntil("the administrator sees the wish", within: 30) {
-        try sandbox.hearth("users").output.contains("asked for a new password")
-      }
-      let code = try #require(try sandbox.hearth("users", "reset", Self.email).lines.first)
-      let change = #"{"oobCode":"\#(code)","newPassword":"battery staple"}"#
-      #expect(try running.request("POST", "/v1/accounts:resetPassword", change).status == 200)
-      #expect(try signIn(running, "battery staple") == "ok")
-      #expect(try signIn(running, "correct horse") == "INVALID_LOGIN_CREDENTIALS")
-      #expect(try !sandbox.hearth("users").output.contains("asked for"))
-    }
-
     @Test("The server limits the token lifetime, and sign-in works after key rotation")
     func options() throws {
       let sandbox = try Sandbox()
