@@ -98,45 +98,6 @@ extension EndToEnd {
       }
       #expect(neighbour.leave() > 1_000)
     }
-
-    @Test(
-      "Eight terminals of one blog converge to the same screen",
-      .needsTmux
-    )
-    func eightTerminals() throws {
-      let sandbox = try Sandbox()
-      let panes = try (0..<8).map { _ in try sandbox.open(as: "alice") }
-      for (number, pane) in panes.enumerated() { try pane.compose("Post of terminal \(number)") }
-      // Each stars its own post, which it has selected; the top list then has eight equal counts.
-      for (number, pane) in panes.enumerated() {
-        try pane.waitFor("its own is selected") { screen in
-          screen.split(separator: "\n").contains {
-            $0.hasPrefix("▌") && $0.contains("Post of terminal \(number)")
-          }
-        }
-        try pane.press("s")
-      }
-      // A terminal that has not yet heard of a post would keep it above the top it is sent to.
-      for pane in panes {
-        try pane.waitFor("Recent 8")
-        try pane.press(".")
-      }
-      func content(_ pane: Sandbox.Pane) throws -> [Substring] {
-        let lines = try pane.screen().split(separator: "\n", omittingEmptySubsequences: false)
-        return Array(lines.prefix(22))
-      }
-      do {
-        try waitUntil("all of them show the same", within: 60) {
-          let first = try content(panes[0])
-          let stars = first.filter { $0.contains("★    1") }.count
-          return try stars == 8 && panes.dropFirst().allSatisfy { try content($0) == first }
-        }
-      } catch {
-        for pane in panes { Issue.record("one shows:\n\(try pane.screen())") }
-        throw error
-      }
-      #expect(try sandbox.hearth("fsck").status == 0)
-    }
   }
 }
 
