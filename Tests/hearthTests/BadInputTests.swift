@@ -171,16 +171,6 @@ extension EndToEnd {
       try refuse("list", "--user", "a\u{202E}b", says: "U+202E")
     }
 
-    @Test("A file that is not a database is rejected and left unchanged")
-    func notADatabase() throws {
-      let directory = sandbox.directory + "/broken"
-      mkdir(directory, 0o700)
-      let content = String(repeating: "this is not a database\n", count: 100)
-      let file = try sandbox.write(content, to: "broken/database.sqlite")
-      try refuse("list", "--data-dir", directory, says: file)
-      #expect(try String(contentsOfFile: file, encoding: .utf8) == content)
-    }
-
     @Test("An empty path does not mean the working directory")
     func emptyPath() throws {
       let outcome = try sandbox.hearth("set", "/x", "1", "--data-dir", "")
