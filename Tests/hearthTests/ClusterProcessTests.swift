@@ -365,13 +365,7 @@ struct ClusterProcessTests {
     let sandbox = try Sandbox()
     let (log, output) = (sandbox.directory + "/early.log", sandbox.directory + "/early.out")
     let server = try sandbox.start(
-      "serve",
-      "--store",
-      url,
-      "--port",
-      "0",
-      "--log",
-      log,
+      ["serve", "--store", url, "--port", "0", "--log", log],
       output: output
     )
     func says(_ text: String, in file: String) -> Bool {
@@ -414,15 +408,7 @@ struct ClusterProcessTests {
     let led = try sandbox.hearth("rules", "set", cluster.rules, "--ns", "one", "--store", url)
     #expect(led.status != 0 && led.errors.contains("leads"), "\(led.errors)")
     let leader = cluster.servers[try cluster.leader(of: "one")].socket
-    let served = try sandbox.hearth(
-      "rules",
-      "set",
-      cluster.rules,
-      "--ns",
-      "one",
-      "--socket",
-      leader
-    )
+    let served = try sandbox.run(["rules", "set", cluster.rules, "--ns", "one", "--socket", leader])
     #expect(served.status == 0, "\(served.errors)")
     let cluster2 = try sandbox.hearth("cluster", "--store", url)
     #expect(cluster2.output.contains("timeline 1"))

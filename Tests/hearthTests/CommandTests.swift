@@ -11,15 +11,8 @@ extension EndToEnd {
 
     @Test("A post can be written, listed, shown, commented on, starred and deleted")
     func roundTrip() throws {
-      let written = try sandbox.hearth(
-        "post",
-        "--title",
-        "Tea",
-        "--body",
-        "-",
-        "--json",
-        "--user",
-        "alice",
+      let written = try sandbox.run(
+        ["post", "--title", "Tea", "--body", "-", "--json", "--user", "alice"],
         input: "First line\nsecond line\n"
       )
       let id = try #require(try object(written.output)["id"] as? String)

@@ -57,11 +57,9 @@ extension EndToEnd {
 
     @Test("Times are shown in the user's time zone")
     func timeZone() throws {
-      try sandbox.hearth(
-        "set",
-        "/posts/a",
-        #"{"uid":"u","author":"u","title":"T","body":"B","starCount":0}"#
-      )
+      try sandbox.run([
+        "set", "/posts/a", #"{"uid":"u","author":"u","title":"T","body":"B","starCount":0}"#,
+      ])
       let variables = "TZ=XYZ-13:30 HEARTH_TIMES=date"
       let pane = try sandbox.open(as: "alice", variables: variables, columns: 120)
       try sandbox.post("Now")
@@ -130,10 +128,8 @@ extension EndToEnd {
       #expect(outcome.output.contains("quit: leave."))
       // Commands from a pipe find the posts, and end when all is answered.
       #expect(outcome.output.hasPrefix("Online.") || outcome.output.hasPrefix("0 posts."))
-      let piped = try sandbox.hearth(
-        "--plain",
-        "--user",
-        "alice",
+      let piped = try sandbox.run(
+        ["--plain", "--user", "alice"],
         input: "post\nPiped\nText\n.\nlist\nopen 1\ncomment Hello\nback\ndelete 1\n.\npost\nNo end"
       )
       #expect(piped.status == 0)

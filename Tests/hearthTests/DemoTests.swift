@@ -163,13 +163,9 @@ extension EndToEnd {
     @Test("The demo runs against a remote database and leaves its server running")
     func elsewhere() throws {
       let sandbox = try Sandbox()
-      let server = try sandbox.serve(
-        "--emulator",
-        "--port",
-        "0",
-        "--socket",
-        sandbox.directory + "/s"
-      )
+      let server = try sandbox.serve([
+        "--emulator", "--port", "0", "--socket", sandbox.directory + "/s",
+      ])
       let (pane, process) = try Self.start(
         "--panes 3 --database http://127.0.0.1:\(server.port)?ns=hearth",
         in: sandbox

@@ -15,12 +15,9 @@ extension EndToEnd {
       sandbox = try Sandbox()
       let file = sandbox.directory + "/hostile.json"
       try HostileBlog.json(now: Date()).write(to: URL(fileURLWithPath: file))
-      let outcome = try sandbox.hearth(
-        "import",
-        file,
-        "--data-dir",
-        sandbox.directory + "/" + Self.folder
-      )
+      let outcome = try sandbox.run([
+        "import", file, "--data-dir", sandbox.directory + "/" + Self.folder,
+      ])
       try #require(outcome.status == 0, "\(outcome.errors)")
     }
 

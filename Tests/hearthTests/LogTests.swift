@@ -18,19 +18,10 @@ extension EndToEnd {
     func server() throws {
       let sandbox = try Sandbox()
       let log = sandbox.directory + "/logs/server.log"
-      let server = try sandbox.serve(
-        "--ephemeral",
-        "--socket",
-        sandbox.directory + "/run/s.sock",
-        "--log",
-        log,
-        "--log-size",
-        "4000",
-        "--log-format",
-        "json",
-        "--metrics",
-        "0.01"
-      )
+      let server = try sandbox.serve([
+        "--ephemeral", "--socket", sandbox.directory + "/run/s.sock", "--log", log, "--log-size",
+        "4000", "--log-format", "json", "--metrics", "0.01",
+      ])
       try waitUntil("three files are full", within: 60) { files(log).count == 4 }
       let oldest = try String(contentsOfFile: log + ".3", encoding: .utf8)
       try waitUntil("the oldest goes", within: 60) {

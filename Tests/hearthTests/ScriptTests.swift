@@ -113,12 +113,9 @@ extension EndToEnd {
     func recorded(name: String) throws {
       let sandbox = try Sandbox()
       let recording = sandbox.directory + "/r.jsonl"
-      let first = try sandbox.hearth(
-        "--script",
-        "\(Sandbox.package)/assets/demos/\(name).txt",
-        "--record",
-        recording
-      )
+      let first = try sandbox.run([
+        "--script", "\(Sandbox.package)/assets/demos/\(name).txt", "--record", recording,
+      ])
       #expect(first.status == 0, "\(first.errors)")
       let script = try sandbox.hearth("replay", recording, "--script")
       #expect(script.status == 0 && script.lines.count > 8, "\(script.output)")

@@ -115,17 +115,10 @@ extension EndToEnd {
 
     @Test("The JSON log has one object per line, includes metrics and contains no data")
     func log() throws {
-      let server = try sandbox.serve(
-        "--emulator",
-        "--port",
-        "0",
-        "--log-format",
-        "json",
-        "--log-level",
-        "trace",
-        "--metrics",
-        "0.2"
-      )
+      let server = try sandbox.serve([
+        "--emulator", "--port", "0", "--log-format", "json", "--log-level", "trace", "--metrics",
+        "0.2",
+      ])
       let secret = "s3cret\u{1B}[2J"
       _ = try server.request("PUT", "/s3cret-path.json?auth=s3cret", #""\#(secret)""#)
       try waitUntil("the numbers are told") { try server.text().contains("uptimeSeconds") }
