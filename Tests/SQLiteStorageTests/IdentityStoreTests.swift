@@ -15,22 +15,6 @@ struct IdentityStoreTests {
     path = directory.file("identities")
   }
 
-  @Test("The directory and its files are accessible only to their owner")
-  func modes() throws {
-    let store = try SQLiteIdentityStore(directory: path)
-    try store.apply([.save(Account(database: "hearth", uid: "u1", created: 1_000))])
-    try store.setSecret(.keys, to: .object(("a", .integer(1))))
-    func mode(_ path: String) -> mode_t {
-      var status = stat()
-      return stat(path, &status) == 0 ? status.st_mode & 0o777 : 0
-    }
-    #expect(mode(path) == 0o700)
-    let names = try FileManager.default.contentsOfDirectory(atPath: path)
-    #expect(names.contains("accounts.sqlite") && names.contains("keys.json"))
-    for name in names { #expect(mode("\(path)/\(name)") == 0o600, "\(name)") }
-    try store.close()
-  }
-
   @Test(
     "Anything readable by others is refused and left unchanged",
     arguments: ["", "/accounts.sqlite", "/keys.json"],

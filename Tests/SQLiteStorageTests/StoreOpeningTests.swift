@@ -64,17 +64,6 @@ struct StoreOpeningTests {
     try SQLiteTreeStore(directory: directory.store, now: 0).close()
   }
 
-  @Test("is refused while another server holds the directory, and the error names its process")
-  func locked() throws {
-    let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    let error = error(directory.store)
-    #expect(error?.kind == .locked)
-    #expect(error?.description.contains("process \(getpid())") == true)
-    try store.close()
-    let again = try SQLiteTreeStore(directory: directory.store, now: 0)
-    try again.close()
-  }
-
   @Test("makes every commit wait for the disk")
   func durability() throws {
     let path = directory.path + "/x.sqlite"
