@@ -11,22 +11,20 @@ import Testing
 struct OwnServerTests {
   private static let rules = """
     {"rules": {
-      "list": {".read": "auth != null", ".write": "auth != null"},
       "users": {"$uid": {".read": "auth.uid === $uid", ".write": "auth.uid === $uid"}}
     }}
     """
 
   /// Starts a server for the duration of a test, and returns its URL.
-  func start(tokenLifetime: Duration = .seconds(3_600)) async throws -> String {
-    var options = DatabaseServer.Options(port: 0, rules: .source(Self.rules))
-    options.identities.tokenLifetime = tokenLifetime
+  private func start() async throws -> String {
+    let options = DatabaseServer.Options(port: 0, rules: .source(Self.rules))
     let silent = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let server = try await DatabaseServer.start(options, logger: silent)
     afterTest { await server.stop() }
     return try #require(server.urls.first)
   }
 
-  func open(_ url: String) throws -> (auth: Auth, database: Database) {
+  private func open(_ url: String) throws -> (auth: Auth, database: Database) {
     var configuration = AuthConfiguration(databaseURL: url)
     configuration.persistence = .memory
     let auth = try Auth(configuration)
