@@ -53,20 +53,6 @@ struct LifecycleTests {
     try await server.waitUntilStopped()
   }
 
-  @Test("A stopping server tells every client that it is going away")
-  func stop() async throws {
-    let store = GateStore(isOpen: true)
-    let server = try await DatabaseServer.startForTest(store: store)
-    let clients = [try await server.connectAndGreet(), try await server.connectAndGreet()]
-    await server.stop()
-    for client in clients {
-      #expect(try await client.closed().kind == .closedByPeer(code: 1_001))
-    }
-    #expect(store.isClosed)
-    await server.stop()
-    try await server.waitUntilStopped()
-  }
-
   @Test("A server stops only after accepted requests are stored and answered")
   func stopWaitsForBatch() async throws {
     let store = GateStore()
@@ -96,6 +82,8 @@ struct LifecycleTests {
     for client in [writer, listener] {
       #expect(try await client.closed().kind == .closedByPeer(code: 1_001))
     }
+    await server.stop()
+    try await server.waitUntilStopped()
   }
 
   private static func answer(_ number: Int) -> String {
