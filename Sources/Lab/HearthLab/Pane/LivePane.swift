@@ -58,7 +58,7 @@ package struct LivePane {
   package struct Band {
     let name: SafeText
     /// The mark of a band without letters.
-    package static let block: Character = "█"
+    static let block: Character = "█"
 
     /// A character for each value of a track, the latest last; blanks where there was nothing.
     let marks: [Character]
@@ -70,18 +70,18 @@ package struct LivePane {
   }
 
   /// Whether something is as it should be.
-  package enum Light: Hashable, Sendable {
+  enum Light: Hashable, Sendable {
     case good
     case bad
     case waiting
   }
 
   /// Some lights, after the name of what they tell about.
-  package struct Lights {
+  struct Lights {
     let name: SafeText
     let lights: [(name: String, light: Light)]
 
-    package init(_ name: SafeText, _ lights: [(name: String, light: Light)]) {
+    init(_ name: SafeText, _ lights: [(name: String, light: Light)]) {
       self.name = name
       self.lights = lights
     }
@@ -104,7 +104,7 @@ package struct LivePane {
   package var tracks: [Track] = []
   /// The bands, the most telling first; where there is no room for all, one stands for the rest.
   package var bands: [Band] = []
-  package var lights: [Lights] = []
+  var lights: [Lights] = []
   /// The numbers, the most telling first.
   package var facts: [Fact] = []
   /// What stands below the numbers.

@@ -7,8 +7,8 @@ private import NIOConcurrencyHelpers
 /// does not wait for the disk unless a setting says so, and trusts every client that reaches its
 /// port.
 package final class PostgresServer: Sendable {
-  package struct Failure: Error, CustomStringConvertible {
-    package let description: String
+  struct Failure: Error, CustomStringConvertible {
+    let description: String
   }
 
   /// The directory with the programs of PostgreSQL 13 or later, or nil where it is not installed.
@@ -28,7 +28,7 @@ package final class PostgresServer: Sendable {
 
   /// The port of 127.0.0.1 that the server listens on.
   package let port: Int
-  package let directory: String
+  let directory: String
   /// Written to and closed to stop the server; negative while it is not running.
   private let control = NIOLockedValueBox<Int32>(-1)
   /// The process ID of the shell that watches the server; 0 while there is none.

@@ -2,7 +2,7 @@ private import Foundation
 private import NIOConcurrencyHelpers
 import RealtimeAuth
 private import RealtimeCore
-package import RealtimeDatabase
+import RealtimeDatabase
 private import RealtimeServer
 
 /// The accounts of a run whose database requires them, created before the run and deleted after it.
@@ -39,7 +39,7 @@ package actor SwarmAccounts {
   }
 
   /// The file with the sessions of a process's users.
-  package static func credentialFile(ofProcess process: Int, in directory: String) -> String {
+  static func credentialFile(ofProcess process: Int, in directory: String) -> String {
     "\(folder(in: directory))/process\(process).json"
   }
 
@@ -247,16 +247,16 @@ extension SwarmDatabase {
 }
 
 /// Identifies a user of a swarm by an unsigned token, which an emulator accepts.
-package struct EmulatorTokens: DatabaseTokenProvider {
+struct EmulatorTokens: DatabaseTokenProvider {
   private let uid: String
 
-  package init(uid: String) {
+  init(uid: String) {
     self.uid = uid
   }
 
-  package var userID: String? { uid }
+  var userID: String? { uid }
 
-  package func token(forcingRefresh isForced: Bool) async throws -> DatabaseToken? {
+  func token(forcingRefresh isForced: Bool) async throws -> DatabaseToken? {
     let header = JSONValue.object(("alg", .string("none")), ("typ", .string("JWT")))
     let claims = JSONValue.object(
       ("sub", .string(uid)),
@@ -268,7 +268,7 @@ package struct EmulatorTokens: DatabaseTokenProvider {
     return DatabaseToken(userID: uid, text: "\(parts[0]).\(parts[1]).")
   }
 
-  package func observeTokens(
+  func observeTokens(
     _ block: @escaping @Sendable (DatabaseToken?) -> Void
   ) -> DatabaseTokenObservation {
     DatabaseTokenObservation {}

@@ -168,12 +168,10 @@ package struct SwarmCrew: Sendable {
 }
 
 /// How long operations took that were acknowledged since somebody last asked.
-package final class SwarmPulse: Sendable {
+final class SwarmPulse: Sendable {
   static let interval = Duration.milliseconds(500)
 
   private let latencies = NIOLockedValueBox<Latencies?>(nil)
-
-  package init() {}
 
   func record(microseconds: Int64) {
     latencies.withLockedValue { $0?.record(microseconds: microseconds) }

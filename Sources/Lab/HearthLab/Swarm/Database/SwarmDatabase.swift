@@ -6,7 +6,7 @@ package import RealtimeTransport
 package struct SwarmDatabase: Sendable {
   package let url: String
   /// The server and the database that the URL names.
-  package let target: ConnectionTarget
+  let target: ConnectionTarget
   /// The administrators' secret; nil at a local socket and at an emulator, which need none.
   package var administratorKey: String?
   /// The API key of its project, which the hosted service requires for signing in.
@@ -105,7 +105,7 @@ package struct AdminClient: Sendable {
   /// The keys of the children at a path, without their values.
   ///
   /// - Throws: ``SwarmProblem``, or a connection error.
-  package func keys(of path: String) async throws -> [String] {
+  func keys(of path: String) async throws -> [String] {
     let answer = try await ask("GET", to: path, parameter: "shallow=true")
     let json = try JSONParser.parse(try Self.text(of: answer, to: "GET \(path)"))
     return (json.members ?? []).map(\.name)
@@ -114,14 +114,14 @@ package struct AdminClient: Sendable {
   /// Replaces the value at a path.
   ///
   /// - Throws: ``SwarmProblem``, or a connection error.
-  package func put(_ value: JSONValue, at path: String) async throws {
+  func put(_ value: JSONValue, at path: String) async throws {
     _ = try await send("PUT", to: path, body: Array(value.text.utf8))
   }
 
   /// Changes several paths at once.
   ///
   /// - Throws: ``SwarmProblem``, or a connection error.
-  package func patch(_ path: String, with changes: JSONValue) async throws {
+  func patch(_ path: String, with changes: JSONValue) async throws {
     _ = try await send("PATCH", to: path, body: Array(changes.text.utf8))
   }
 
@@ -133,7 +133,7 @@ package struct AdminClient: Sendable {
   /// Puts rules in force.
   ///
   /// - Throws: ``SwarmProblem``, or a connection error.
-  package func setRules(_ source: String) async throws {
+  func setRules(_ source: String) async throws {
     _ = try await send("PUT", to: "/.settings/rules", body: Array(source.utf8))
   }
 

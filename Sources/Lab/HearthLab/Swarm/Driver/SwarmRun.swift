@@ -28,8 +28,8 @@ package struct SwarmRun: Sendable {
 
   package struct Options: Sendable {
     /// The directory of the run, which must exist.
-    package var directory: String
-    package var target: Target
+    var directory: String
+    var target: Target
     package var bug: InjectedBug?
     /// How many terminals with screens watch the run.
     package var terminals = 0
@@ -55,7 +55,7 @@ package struct SwarmRun: Sendable {
       if case .database(let database) = target { database } else { nil }
     }
 
-    package var histories: String { "\(directory)/histories" }
+    var histories: String { "\(directory)/histories" }
   }
 
   let settings: SwarmSettings
@@ -313,5 +313,5 @@ package struct SwarmRun: Sendable {
 
 extension SwarmRun.Options {
   /// The file that tells client processes the settings of the run.
-  package var settingsFile: String { "\(directory)/settings.json" }
+  var settingsFile: String { "\(directory)/settings.json" }
 }

@@ -32,7 +32,7 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
   case postgres
 
   /// Whether the fault needs a server that belongs to the swarm.
-  package var needsOwnServer: Bool {
+  var needsOwnServer: Bool {
     switch self {
     case .serverKill, .diskFull, .rules, .hostile, .freeze, .postgres: true
     case .drop, .delay, .partition, .kill, .pause, .duplicate, .slow, .clock: false
@@ -40,7 +40,7 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
   }
 
   /// Whether the fault needs a network between the clients and the server.
-  package var needsNetwork: Bool {
+  var needsNetwork: Bool {
     switch self {
     case .drop, .delay, .partition, .duplicate, .slow: true
     case .kill, .pause, .serverKill, .clock, .diskFull, .rules, .hostile, .freeze, .postgres: false
@@ -48,7 +48,7 @@ package enum FaultKind: String, CaseIterable, Codable, Sendable {
   }
 
   /// Whether the fault affects a server, rather than a client, where there are several servers.
-  package var concernsSeveralServers: Bool {
+  var concernsSeveralServers: Bool {
     switch self {
     case .kill, .partition, .delay, .freeze, .postgres: true
     case .drop, .pause, .duplicate, .serverKill, .slow, .clock, .diskFull, .rules, .hostile: false

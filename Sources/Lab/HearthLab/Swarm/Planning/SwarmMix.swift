@@ -4,7 +4,7 @@ package struct SwarmMix: Hashable, Codable, Sendable {
   package private(set) var shares: [SwarmAction: Int]
 
   /// The mix of a run that names none: a few posts, many comments, more stars.
-  package static let usual = SwarmMix(
+  static let usual = SwarmMix(
     shares: [
       .post: 5, .comment: 20, .star: 40, .unstar: 14, .edit: 5, .delete: 4, .retract: 4, .count: 6,
       .trespass: 2,
@@ -49,7 +49,7 @@ package struct SwarmMix: Hashable, Codable, Sendable {
   package var total: Int { shares.values.reduce(0, +) }
 
   /// The mix in the form that ``init(_:)`` parses, in the order of the actions.
-  package var text: String {
+  var text: String {
     SwarmAction.allCases.compactMap { action in
       shares[action].map { "\(action.rawValue)=\($0)" }
     }.joined(separator: ",")
@@ -60,10 +60,8 @@ package struct SwarmMix: Hashable, Codable, Sendable {
     SwarmMix(shares: shares.filter { $0.key != action })
   }
 
-  /// Chooses an action with a probability proportional to its share.
-  ///
-  /// - Returns: An action whose share is above 0.
-  package func pick(using generator: inout SeededGenerator) -> SwarmAction {
+  /// Chooses an action whose share is above 0, with a probability proportional to it.
+  func pick(using generator: inout SeededGenerator) -> SwarmAction {
     var rest = generator.below(total)
     for action in SwarmAction.allCases {
       rest -= shares[action] ?? 0

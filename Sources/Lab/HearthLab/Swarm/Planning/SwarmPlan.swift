@@ -4,16 +4,16 @@ private import Foundation
 ///
 /// The plan is the same for the same settings. The outcome is not, because processes are scheduled
 /// freely.
-package struct SwarmPlan: Hashable, Sendable {
+struct SwarmPlan: Hashable, Sendable {
   /// How long the hot posts are written before the storm begins, in microseconds.
-  package static let opening: Int64 = 600_000
+  static let opening: Int64 = 600_000
 
   /// What users do, in chronological order.
-  package let operations: [PlannedOperation]
+  let operations: [PlannedOperation]
   /// The faults, in chronological order.
-  package let faults: [PlannedFault]
+  let faults: [PlannedFault]
   /// When the storm is over, in microseconds since the start.
-  package let end: Int64
+  let end: Int64
 
   private static let arrivalStream: UInt64 = 1
   private static let faultStream: UInt64 = 2
@@ -24,7 +24,7 @@ package struct SwarmPlan: Hashable, Sendable {
   /// delay counts as latency.
   ///
   /// - Complexity: O(operations · log operations)
-  package init(_ settings: SwarmSettings) {
+  init(_ settings: SwarmSettings) {
     end = Self.opening + Int64(settings.seconds * 1_000_000)
     operations = Self.operations(settings, until: end)
     faults = Self.faults(settings)
@@ -118,8 +118,8 @@ extension FaultKind {
 }
 
 /// Something that a user will do at a certain time.
-package struct PlannedOperation: Hashable, Sendable {
-  package enum Target: Hashable, Sendable {
+struct PlannedOperation: Hashable, Sendable {
+  enum Target: Hashable, Sendable {
     /// A post that everybody works with.
     case hot(Int)
     /// One of the other posts that the user sees, chosen by this number.
@@ -127,29 +127,29 @@ package struct PlannedOperation: Hashable, Sendable {
   }
 
   /// When it is due, in microseconds since the start, no matter how busy the user is then.
-  package let at: Int64
+  let at: Int64
   /// The number of the user, from 0.
-  package let user: Int
+  let user: Int
   /// The number of the operation in the whole run.
-  package let number: Int
-  package let action: SwarmAction
-  package let target: Target
+  let number: Int
+  let action: SwarmAction
+  let target: Target
 }
 
 /// A fault that will be injected into the swarm at a certain time.
-package struct PlannedFault: Hashable, Sendable {
+struct PlannedFault: Hashable, Sendable {
   /// When it begins, in microseconds since the start.
-  package let at: Int64
+  let at: Int64
   /// How long it lasts, in microseconds.
-  package let lasting: Int64
-  package let kind: FaultKind
+  let lasting: Int64
+  let kind: FaultKind
   /// The client process that the fault hits, if it hits one.
-  package let process: Int
+  let process: Int
   /// The strength of the fault, from 0 to 99.
-  package let strength: Int
+  let strength: Int
 
   /// The jump of a clock in milliseconds: up to two hours, forwards or backwards.
-  package var clockStep: Int64 { Int64(strength - 50) * 144_000 }
+  var clockStep: Int64 { Int64(strength - 50) * 144_000 }
 }
 
 package enum SwarmAction: String, CaseIterable, Codable, Sendable {
@@ -191,12 +191,12 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
   }
 
   /// Returns a number from 0 up to but not including the bound, which is at least 1.
-  package mutating func below(_ bound: Int) -> Int {
+  mutating func below(_ bound: Int) -> Int {
     Int(next() % UInt64(bound))
   }
 
   /// Returns a number from 0 up to but not including 1.
-  package mutating func fraction() -> Double {
+  mutating func fraction() -> Double {
     Double(next() >> 11) * 0x1p-53
   }
 }

@@ -19,7 +19,7 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
   /// The number of users that share a process.
   package var usersPerProcess = 1
   /// The number of users who announce their presence and record everything that they see.
-  package var watchers = 16
+  var watchers = 16
 
   /// The user IDs at a database that does not use the swarm's own names.
   ///
@@ -27,21 +27,21 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
   package var uids: [String] = []
 
   /// The hosts of the servers, where there are several: watchers also read at each of them.
-  package var hosts: [String] = []
+  var hosts: [String] = []
 
   package init() {}
 
   /// The number of processes that the users need.
-  package var processes: Int { (users + usersPerProcess - 1) / usersPerProcess }
+  var processes: Int { (users + usersPerProcess - 1) / usersPerProcess }
 
   /// The users of a process, counted from 0.
-  package func users(ofProcess process: Int) -> Range<Int> {
+  func users(ofProcess process: Int) -> Range<Int> {
     let first = process * usersPerProcess
     return first..<min(users, first + usersPerProcess)
   }
 
   /// The user ID of a user; beyond the last user, one that nobody has.
-  package func uid(_ user: Int) -> String {
+  func uid(_ user: Int) -> String {
     uids.indices.contains(user) ? uids[user] : Self.name(user)
   }
 
@@ -49,7 +49,7 @@ package struct SwarmSettings: Hashable, Codable, Sendable {
   package static func name(_ user: Int) -> String { "swarm\(user)" }
 
   /// The title of a post that everybody works with.
-  package static func hotTitle(_ number: Int) -> String { "hot \(number)" }
+  static func hotTitle(_ number: Int) -> String { "hot \(number)" }
 }
 
 /// How a star is added: by the strategies of this program, or by those of other programs.
@@ -63,18 +63,18 @@ extension StarStrategy: Codable {
 /// Counters that users of a swarm increment, which show how often a write took effect.
 ///
 /// The counters and the rules that allow them belong to the swarm, not to the blog.
-package enum SwarmCounters {
+enum SwarmCounters {
   /// The child of the root that contains the counters.
-  package static let root = "swarm-counters"
+  static let root = "swarm-counters"
 
   /// The path of a number that everybody adds to.
-  package static func shared(_ number: Int) -> String { "/\(root)/shared/\(number)" }
+  static func shared(_ number: Int) -> String { "/\(root)/shared/\(number)" }
 
   /// The path of a number that only one user adds to.
-  package static func own(_ uid: String) -> String { "/\(root)/own/\(uid)" }
+  static func own(_ uid: String) -> String { "/\(root)/own/\(uid)" }
 
   /// The same rules, extended for the counters; nil for a document without rules.
-  package static func allowed(in rules: String) -> String? {
+  static func allowed(in rules: String) -> String? {
     guard let start = rules.firstMatch(of: #/"rules"\s*:\s*\{/#)?.range.upperBound else {
       return nil
     }
@@ -99,9 +99,9 @@ package enum SwarmCounters {
 }
 
 /// Texts that are meant to break screens: what a malicious user's post may contain.
-package enum HostileTexts {
+enum HostileTexts {
   /// Texts that the rules of a blog permit.
-  package static let permitted: [String] = [
+  static let permitted: [String] = [
     "\u{202E}gnihton si siht\u{202C} reversed",
     "isolate \u{2066}left\u{2069} \u{2067}right\u{2069}",
     "zero\u{200B}width\u{200D}joiner\u{FEFF}mark",
@@ -117,7 +117,7 @@ package enum HostileTexts {
   ]
 
   /// Texts that only an administrator or another server can write.
-  package static let forbidden: [String] = [
+  static let forbidden: [String] = [
     "\u{1B}[2J\u{1B}[H cleared",
     "\u{1B}]0;title\u{07} and \u{1B}]52;c;ZXZpbA==\u{07}",
     "\u{9B}31m eight bit \u{9D}0;x\u{9C}",

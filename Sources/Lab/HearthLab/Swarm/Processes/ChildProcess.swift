@@ -8,9 +8,9 @@ package final class ChildProcess: Sendable {
     case ended(Int32)
   }
 
-  package let id: pid_t
+  let id: pid_t
   /// The program's output, line by line, until it ends; for one reader.
-  package let lines: AsyncStream<String>
+  let lines: AsyncStream<String>
   private let input: Int32
   private let ending = NIOLockedValueBox(Ending.running([]))
 
@@ -24,7 +24,7 @@ package final class ChildProcess: Sendable {
   }
 
   /// The path of this program's own executable, valid even if its file has been replaced.
-  package static let itself = "/proc/self/exe"
+  static let itself = "/proc/self/exe"
 
   /// Starts a program.
   ///
@@ -71,12 +71,12 @@ package final class ChildProcess: Sendable {
 
   deinit { close(input) }
 
-  package var isRunning: Bool {
+  var isRunning: Bool {
     ending.withLockedValue { if case .running = $0 { true } else { false } }
   }
 
   /// Sends the program a line; a program that has ended does not receive it.
-  package func tell(_ line: String) {
+  func tell(_ line: String) {
     let text = line + "\n"
     _ = text.withCString { write(input, $0, strlen($0)) }
   }

@@ -3,16 +3,16 @@ package import RealtimeCore
 
 /// The report of a run, for people and for programs.
 package struct SwarmReport: Sendable {
-  package var settings: SwarmSettings
-  package var tally = SwarmTally()
+  var settings: SwarmSettings
+  var tally = SwarmTally()
   /// How often each fault was injected.
-  package var faults: [FaultKind: Int] = [:]
-  package var serverEnds = 0
+  var faults: [FaultKind: Int] = [:]
+  var serverEnds = 0
   var awakenings = Awakenings()
   /// The time from the end of the storm until all clients showed the same content, if they did.
-  package var convergence: Duration?
+  var convergence: Duration?
   /// The resources that the processes used during the storm.
-  package var resources: [ResourceTrend] = []
+  var resources: [ResourceTrend] = []
   var check: CheckReport
   /// Other failures, such as a client that ended or a server that did not stop.
   package var mishaps: [String] = []
@@ -24,7 +24,7 @@ package struct SwarmReport: Sendable {
   package var isClean: Bool { check.verdict == .held && mishaps.isEmpty }
 
   /// The outcome of the run, in a few words.
-  package var verdict: String {
+  var verdict: String {
     switch check.verdict {
     case .held: mishaps.isEmpty ? "held" : "failed: " + mishaps.joined(separator: "; ")
     case .violated: "VIOLATED: \(Words.count(check.violationCount, "violation"))"
@@ -34,7 +34,7 @@ package struct SwarmReport: Sendable {
   }
 
   /// How many attempts at transactions were retries.
-  package var retries: Int { max(0, tally.attempts - tally.transactions) }
+  var retries: Int { max(0, tally.attempts - tally.transactions) }
 
   package var json: JSONValue {
     let members: [JSONMember] = [
@@ -106,7 +106,7 @@ package struct SwarmReport: Sendable {
 
 extension SwarmSettings {
   /// The settings in the form that a report contains.
-  package var json: JSONValue {
+  var json: JSONValue {
     .object(
       ("users", .integer(Int64(users))),
       ("processes", .integer(Int64(processes))),
@@ -224,11 +224,11 @@ extension SwarmReport {
 }
 
 /// How the use of a resource has developed over a run, and whether it is level.
-package struct ResourceTrend: Hashable, Sendable {
-  package struct Sample: Hashable, Sendable {
+struct ResourceTrend: Hashable, Sendable {
+  struct Sample: Hashable, Sendable {
     /// When it was made, in seconds since the start of the measurement.
-    package var seconds: Double
-    package var value: Double
+    var seconds: Double
+    var value: Double
   }
 
   /// The initial part that is ignored, in which buffers, caches and heaps reach their size.
@@ -239,18 +239,18 @@ package struct ResourceTrend: Hashable, Sendable {
   private static let share = 0.1
 
   /// What was measured, such as "server, MB".
-  package let name: String
+  let name: String
   /// The first value after the warm-up, according to the best-fitting line.
-  package let first: Double
+  let first: Double
   /// The last value according to that line.
-  package let last: Double
+  let last: Double
   /// The growth per hour according to that line.
-  package let perHour: Double
+  let perHour: Double
   /// Whether the growth is within the tolerance.
-  package let isFlat: Bool
+  let isFlat: Bool
 
   /// Fits a line to the samples; nil when there are too few.
-  package init?(_ name: String, samples: [Sample], tolerance: Double) {
+  init?(_ name: String, samples: [Sample], tolerance: Double) {
     guard let end = samples.last?.seconds else { return nil }
     let settled = samples.filter { $0.seconds >= end * Self.warmUp }
     let start = settled.first?.seconds ?? end
@@ -268,7 +268,7 @@ package struct ResourceTrend: Hashable, Sendable {
     isFlat = last - first <= max(tolerance, mean * Self.share)
   }
 
-  package var json: JSONValue {
+  var json: JSONValue {
     .object(
       ("name", .string(name)),
       ("first", .double(first)),
