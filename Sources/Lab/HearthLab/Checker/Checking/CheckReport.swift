@@ -9,7 +9,6 @@ package struct CheckReport: Sendable {
     let checked: Int
     /// How often the promises did not hold.
     let violationCount: Int
-    /// The first violations.
     let violations: [Violation]
 
     init(_ invariant: any Invariant) {

@@ -9,12 +9,6 @@
 struct Checker: Sendable {
   private let evidence: Evidence
 
-  /// Creates a checker.
-  ///
-  /// - Parameters:
-  ///   - history: What clients have recorded.
-  ///   - commits: What an observer saw of the database.
-  ///   - options: What is tolerated, and the minimum that must have been done.
   init(
     _ history: History,
     commits: CommitHistory,
@@ -38,10 +32,6 @@ struct Checker: Sendable {
     invariants.map { CheckReport.Line.name(of: $0.promises) }
   }
 
-  /// Checks all promises.
-  ///
-  /// - Returns: How often each promise was checked, and what was wrong.
-  /// - Complexity: O(commits + operations + things shown), times the logarithm of the data size
   func check(_ tell: (CheckReport.Line) -> Void = { _ in }) -> CheckReport {
     var invariants = Self.invariants.map { $0.init(evidence: evidence, findings: Findings()) }
     for moment in Replay(evidence.commits) {

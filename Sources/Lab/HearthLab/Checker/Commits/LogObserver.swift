@@ -113,10 +113,7 @@ final class LogObserver: Sendable {
     }
   }
 
-  /// Stops reading, and returns everything that was recorded.
-  ///
-  /// - Returns: The observations, with a final read of the whole database.
-  /// - Throws: `StoreError` when the store cannot be read, or could not be at an earlier time.
+  /// Stops reading, and returns what was recorded, with a final read of the whole database.
   func finish() throws -> CommitHistory {
     stop()
     queue.sync { readPatiently() }

@@ -44,12 +44,7 @@ final class StreamObserver: Sendable {
   private let request: HTTPClientRequest
   private let state = NIOLockedValueBox(State())
 
-  /// Creates an observer.
-  ///
-  /// - Parameters:
-  ///   - client: The client that sends the requests.
-  ///   - target: The server, with the name of its database.
-  ///   - token: The administrator's credential, or nil at a local Unix socket.
+  /// Creates an observer; at a local Unix socket, it needs no token of an administrator.
   init(client: HTTPClient, target: ConnectionTarget, token: String? = nil) {
     self.client = client
     let namespace = target.namespace.map { "&ns=\($0)" } ?? ""
@@ -66,8 +61,6 @@ final class StreamObserver: Sendable {
   }
 
   /// Starts with the existing data, and follows the changes from then on.
-  ///
-  /// - Throws: `HTTPClientError` when the server cannot be reached.
   func start() async throws {
     let (ready, readiness) = AsyncThrowingStream<Void, any Error>.makeStream()
     let task = Task { [client, request, state] in

@@ -74,9 +74,7 @@ struct CommitOrder: Sendable {
     }
   }
 
-  /// Finds the operations, unless commits were missed.
-  ///
-  /// - Returns: Those that were found, in the order of the commits.
+  /// Finds the operations in the order of the commits, unless some were missed.
   func placedOperations(_ findings: inout Findings) -> [Placed] {
     guard !hasGaps else { return [] }
     var placed: [Placed] = []

@@ -41,9 +41,6 @@ struct Evidence: Sendable {
   private(set) var paths: PathVersions
   private(set) var order: CommitOrder
 
-  /// Assembles the evidence.
-  ///
-  /// - Complexity: O(n log n)
   init(history: History, commits: CommitHistory, options: CheckOptions) {
     self.history = history
     self.commits = commits

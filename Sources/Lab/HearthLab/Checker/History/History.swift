@@ -11,9 +11,6 @@ struct History: Sendable {
   /// Whether all clients write a star and its copy in one commit.
   let isAtomic: Bool
 
-  /// Assembles the histories of clients.
-  ///
-  /// - Complexity: O(n log n)
   init(_ clients: [ClientHistory]) {
     self.clients = clients.sorted { $0.header.client < $1.header.client }
     operations = clients.flatMap(\.operations).sorted {
@@ -26,8 +23,6 @@ struct History: Sendable {
   var driver: ClientHistory? { clients.first { $0.header.role == .driver } }
 
   /// All lines of all clients in chronological order.
-  ///
-  /// - Complexity: O(n log n)
   var lines: [HistoryLine] { clients.flatMap(\.lines).sorted { $0.time < $1.time } }
 
   var uids: Set<String> { Set(clients.map(\.header.uid)) }
@@ -104,8 +99,6 @@ struct ClientHistory: Sendable {
 
 extension ClientHistory {
   /// Reads the history of a client; a partial line, left by a killed process, is skipped.
-  ///
-  /// - Throws: ``HistoryError`` when the file cannot be read, or a line is invalid.
   init(at path: String) throws(HistoryError) {
     guard let data = FileManager.default.contents(atPath: path) else {
       throw HistoryError("\(path) cannot be read")
@@ -139,10 +132,7 @@ extension ClientHistory {
 }
 
 extension History {
-  /// Reads the histories of all clients of a run.
-  ///
-  /// - Parameter directory: The directory of the files, each named `CLIENT.jsonl`.
-  /// - Throws: ``HistoryError`` when one of them cannot be read.
+  /// Reads the histories of all clients of a run, in files named `CLIENT.jsonl`.
   init(in directory: String) throws(HistoryError) {
     guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory) else {
       throw HistoryError("\(directory) cannot be read")
@@ -168,11 +158,6 @@ final class HistoryWriter: Sendable {
   private let state: NIOLockedValueBox<State>
 
   /// Opens or creates a file, and terminates the partial line that a killed process may have left.
-  ///
-  /// - Parameters:
-  ///   - path: The file, named `CLIENT.jsonl`.
-  ///   - header: Describes the writer.
-  /// - Throws: ``HistoryError`` when the file cannot be written.
   init(path: String, header: HistoryHeader) throws(HistoryError) {
     self.path = path
     let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)

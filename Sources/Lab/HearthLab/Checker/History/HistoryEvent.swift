@@ -138,9 +138,6 @@ struct HistoryLine: Hashable, Sendable {
     return JSONValue.object([time] + event.members).text
   }
 
-  /// Parses a line.
-  ///
-  /// - Throws: ``HistoryError`` when it is invalid.
   init(_ text: String) throws(HistoryError) {
     guard let json = try? JSONParser.parse(text) else { throw HistoryError("it is not JSON") }
     let fields = HistoryFields(json)

@@ -156,14 +156,7 @@ struct SwarmAccount: Sendable {
   /// The number of characters in a password, each one of 64.
   private static let passwordLength = 24
 
-  /// Describes an account that does not exist yet.
-  ///
-  /// - Parameters:
-  ///   - name: The name of the account's owner.
-  ///   - run: Distinguishes the accounts of one run from those of others.
-  ///   - database: The database that the account belongs to.
-  ///   - file: The file that stores the session for the programs that use it.
-  /// - Throws: `AuthError` when the file cannot be used.
+  /// Describes an account that does not exist yet, and the file of its session.
   init(_ name: String, ofRun run: String, at database: SwarmDatabase, file: String) throws {
     self.name = name
     email = "\(name).\(run)@example.invalid"
@@ -176,8 +169,6 @@ struct SwarmAccount: Sendable {
   var uid: String? { auth.currentUser?.uid }
 
   /// Creates the account; retries while the server limits new accounts or does not answer in time.
-  ///
-  /// - Throws: `AuthError`, or `CancellationError` when the account is no longer wanted.
   func signUp(until deadline: Moment, while isWanted: () -> Bool) async throws {
     var pause = Self.pauses.first
     while true {
@@ -200,17 +191,12 @@ struct SwarmAccount: Sendable {
   }
 
   /// Writes the name into the account, as the sign-up screen does.
-  ///
-  /// - Throws: `AuthError`.
   func writeName() async throws {
     let request = auth.currentUser?.createProfileChangeRequest()
     request?.displayName = name
     try await request?.commitChanges()
   }
 
-  /// Deletes the account, if there is one.
-  ///
-  /// - Throws: `AuthError`.
   func delete() async throws {
     if let user = auth.currentUser, (try? await user.delete()) != nil { return }
     // The session is too old to delete the account, or the response to the first request was lost.

@@ -210,9 +210,7 @@ extension SwarmUser {
 
   // MARK: Noting
 
-  /// Records the start of an operation before any of it can be seen.
-  ///
-  /// - Returns: A closure that records the end of the operation.
+  /// Records the start of an operation before any of it can be seen; returns what records its end.
   private func begin(
     _ operation: PlannedOperation,
     due: Moment,

@@ -103,24 +103,17 @@ package struct AdminClient: Sendable {
   }
 
   /// The keys of the children at a path, without their values.
-  ///
-  /// - Throws: ``SwarmProblem``, or a connection error.
   func keys(of path: String) async throws -> [String] {
     let answer = try await ask("GET", to: path, parameter: "shallow=true")
     let json = try JSONParser.parse(try Self.text(of: answer, to: "GET \(path)"))
     return (json.members ?? []).map(\.name)
   }
 
-  /// Replaces the value at a path.
-  ///
-  /// - Throws: ``SwarmProblem``, or a connection error.
   func put(_ value: JSONValue, at path: String) async throws {
     _ = try await send("PUT", to: path, body: Array(value.text.utf8))
   }
 
   /// Changes several paths at once.
-  ///
-  /// - Throws: ``SwarmProblem``, or a connection error.
   func patch(_ path: String, with changes: JSONValue) async throws {
     _ = try await send("PATCH", to: path, body: Array(changes.text.utf8))
   }
@@ -131,8 +124,6 @@ package struct AdminClient: Sendable {
   package func rules() async throws -> String { try await send("GET", to: "/.settings/rules") }
 
   /// Puts rules in force.
-  ///
-  /// - Throws: ``SwarmProblem``, or a connection error.
   func setRules(_ source: String) async throws {
     _ = try await send("PUT", to: "/.settings/rules", body: Array(source.utf8))
   }

@@ -20,8 +20,6 @@ struct BugInjector: Sendable {
   }
 
   /// Makes the mistake.
-  ///
-  /// - Throws: ``SwarmProblem`` when there is nothing to make it with.
   func inject(_ history: History) async throws {
     switch bug {
     case .staleRead, .oldRead, .forgottenComment, .divergingView:

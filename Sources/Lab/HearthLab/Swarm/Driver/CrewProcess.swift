@@ -23,9 +23,6 @@ actor CrewProcess {
     child.flatMap { $0.isRunning ? $0.id : nil }
   }
 
-  /// Starts the process.
-  ///
-  /// - Throws: ``SwarmProblem``.
   func launch() throws {
     let child = try ChildProcess(arguments, errors: errors)
     self.child = child
@@ -61,8 +58,6 @@ actor CrewProcess {
   }
 
   /// Kills the process and starts it again after a pause.
-  ///
-  /// - Throws: ``SwarmProblem``.
   func killAndRestart(after pause: Duration) async throws {
     guard let child, child.isRunning else { return }
     child.send(SIGKILL)

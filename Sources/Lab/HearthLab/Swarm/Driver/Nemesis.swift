@@ -7,9 +7,8 @@ struct Nemesis: Sendable {
   let stage: SwarmStage
   let history: HistoryWriter
 
-  /// Injects every planned fault at its time, and returns when all of them have been reverted.
-  ///
-  /// - Returns: How often each kind was injected.
+  /// Injects every planned fault at its time, reverts it, and returns how often each kind was
+  /// injected.
   func run(
     _ faults: [PlannedFault],
     from start: Moment,
@@ -110,8 +109,6 @@ struct Nemesis: Sendable {
   }
 
   /// Restores the usual rules, in up to a hundred attempts.
-  ///
-  /// - Throws: The error of the last attempt.
   func restoreRules() async throws {
     guard let rules = stage.rules else { return }
     for _ in 1..<100 {

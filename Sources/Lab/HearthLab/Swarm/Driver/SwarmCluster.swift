@@ -72,10 +72,7 @@ package actor SwarmCluster {
     self.lookup = lookup
   }
 
-  /// Starts PostgreSQL and the servers.
-  ///
-  /// - Returns: The servers, one of which leads.
-  /// - Throws: The error that keeps one of them from starting.
+  /// Starts PostgreSQL and the servers, one of which leads.
   static func start(
     _ count: Int,
     for seconds: Double,
@@ -250,10 +247,7 @@ package actor SwarmCluster {
 
   // MARK: Faults
 
-  /// Injects a planned fault, and reverts it when its time is over.
-  ///
-  /// - Returns: Whether the fault could be injected.
-  /// - Throws: The error that keeps a server or PostgreSQL from starting again.
+  /// Injects a planned fault and reverts it when its time is over; false if it cannot be injected.
   func perform(_ fault: PlannedFault) async throws -> Bool {
     switch fault.kind {
     case .kill:
@@ -345,8 +339,6 @@ package actor SwarmCluster {
   // MARK: The end
 
   /// Reverts all faults.
-  ///
-  /// - Throws: The error that keeps a server from starting.
   func recover() async throws {
     for member in members {
       await member.server.send(SIGCONT)
@@ -357,8 +349,6 @@ package actor SwarmCluster {
   }
 
   /// Kills the leader, and waits until all servers run.
-  ///
-  /// - Throws: The error that keeps it from starting again.
   func killLeaderAndRestart() async throws {
     await look()
     let leader = attention.withLockedValue(\.leader) ?? 0

@@ -254,9 +254,7 @@ package struct SwarmRun: Sendable {
     #endif
   }
 
-  /// Waits until nothing is under way and all clients show the same.
-  ///
-  /// - Returns: When that was, or nil if it never happened.
+  /// Waits until nothing is under way and all clients show the same; nil if that never happened.
   private func converge(_ stage: SwarmStage) async -> Moment? {
     let deadline = Moment.now.advanced(by: options.patience)
     var speaker = WaitSpeaker(tell: { [tell = options.tell] in tell(.message($0)) })

@@ -52,8 +52,6 @@ actor SwarmServer {
   }
 
   /// Starts the server and waits until it is ready.
-  ///
-  /// - Throws: ``SwarmProblem``.
   func start() async throws {
     let process = try ChildProcess(
       arguments,
@@ -104,8 +102,6 @@ actor SwarmServer {
   }
 
   /// Kills the server and starts it again after a pause.
-  ///
-  /// - Throws: ``SwarmProblem`` when it does not start again.
   func killAndRestart(after pause: Duration) async throws {
     guard let process, process.isRunning else { return }
     let before = Moment.now
@@ -158,8 +154,6 @@ actor SwarmServer {
   }
 
   /// Waits until a server that is being restarted runs again.
-  ///
-  /// - Throws: ``SwarmProblem`` when it does not start.
   func recover() async throws {
     // Whatever the outcome of that attempt, another one follows.
     _ = await recovery?.result

@@ -25,8 +25,6 @@ struct SwarmStage: Sendable {
   )
 
   /// Starts everything that a run needs.
-  ///
-  /// - Throws: The error that keeps one of the programs from starting.
   static func set(
     _ settings: SwarmSettings,
     options: SwarmRun.Options,
@@ -229,9 +227,7 @@ struct SwarmStage: Sendable {
     return (0..<settings.users).contains { people[settings.uid($0)] != nil }
   }
 
-  /// Stops the server.
-  ///
-  /// - Returns: The status with which it ended, 0 when there was no server to stop.
+  /// Stops the server, if there is one, and returns the status with which it ended.
   func leave() async -> Int32 {
     await network?.close()
     if let cluster { return await cluster.stop() }
@@ -239,8 +235,6 @@ struct SwarmStage: Sendable {
   }
 
   /// What an observer that is independent of the clients has seen of the database.
-  ///
-  /// - Throws: The error that keeps the observer from reading.
   func commits() async throws -> CommitHistory {
     if let observer { return try observer.finish() }
     guard let stream else {
@@ -290,16 +284,12 @@ extension SwarmStage {
   }
 
   /// Reverts all faults of the servers.
-  ///
-  /// - Throws: The error that keeps a server from starting.
   func recoverServers() async throws {
     try await server?.recover()
     try await cluster?.recover()
   }
 
   /// Kills the server, or the leader of several, and starts it again.
-  ///
-  /// - Throws: The error that keeps it from starting.
   func killAndRestartServer() async throws {
     try await server?.killAndRestart(after: .zero)
     try await cluster?.killLeaderAndRestart()

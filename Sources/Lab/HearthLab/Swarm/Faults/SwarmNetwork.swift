@@ -38,8 +38,6 @@ final class SwarmNetwork: Sendable {
   }
 
   /// Starts listening for a client process.
-  ///
-  /// - Throws: The system's error when no port is free.
   func open(process: Int) async throws -> Int {
     let listener = try await ServerBootstrap(group: loop)
       .serverChannelOption(.backlog, value: 256)
@@ -51,15 +49,11 @@ final class SwarmNetwork: Sendable {
   }
 
   /// Sets the endpoint of the server if it becomes known only later.
-  ///
-  /// - Throws: The event loop's error after it has been shut down.
   func lead(to server: ConnectionTarget.Endpoint) async throws {
     try await loop.submit { self.state.value.servers = [server] }.get()
   }
 
   /// Changes what the network does to a client process.
-  ///
-  /// - Throws: The event loop's error after it has been shut down.
   func set(_ condition: NetworkCondition, process: Int) async throws {
     try await loop.submit { [self] in
       let old = state.value.conditions.updateValue(condition, forKey: process)

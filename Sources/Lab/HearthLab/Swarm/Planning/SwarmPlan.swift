@@ -100,10 +100,7 @@ struct SwarmPlan: Hashable, Sendable {
 }
 
 extension FaultKind {
-  /// How long the fault lasts when it hits one of several servers.
-  ///
-  /// - Parameter part: The position in the range of durations, from 0 to 1.
-  /// - Returns: The duration in microseconds.
+  /// How many microseconds the fault lasts at one of several servers, by a part from 0 to 1.
   fileprivate func lengthAtServers(_ part: Double) -> Int64 {
     let seconds =
       switch self {

@@ -11,9 +11,6 @@ struct SwarmTerminals: Sendable {
   private let socket: String
   private let directory: String
 
-  /// Opens terminals.
-  ///
-  /// - Throws: ``SwarmProblem`` when tmux is missing.
   init(
     _ count: Int,
     options: [String],

@@ -83,8 +83,6 @@ package struct ProcessFacts: Hashable, Sendable {
 /// Work that blocks a thread while it waits.
 enum Blocking {
   /// Runs a closure on a thread that may block.
-  ///
-  /// - Throws: The closure's error.
   static func run<Value: Sendable>(
     _ body: @escaping @Sendable () throws -> Value
   ) async throws -> Value {

@@ -57,8 +57,6 @@ struct SwarmTimeline: Sendable {
   init() {}
 
   /// Assembles the timeline from what everybody has recorded.
-  ///
-  /// - Complexity: O(n log n)
   init(_ history: History, from start: Moment) {
     func seconds(_ moment: Moment) -> Double { moment.since(start) / .seconds(1) }
     let operations = history.operations.filter { operation in
