@@ -11,17 +11,12 @@ struct DemoConductor {
   private let folder: DemoFolder
   private let plan: DemoPlan
 
-  /// Reads the plan.
-  ///
-  /// - Throws: The system's error when there is no plan.
   init(_ folder: DemoFolder) throws {
     self.folder = folder
     plan = try DemoPlan(from: folder.plan)
   }
 
   /// Runs until the demonstration is over.
-  ///
-  /// - Throws: ``CommandFailure`` when there is no terminal.
   func run() throws {
     let board = DemoBoard()
     let nemesis = try DemoDirector.begin(plan, in: folder, at: TmuxServer(folder), board)
@@ -104,8 +99,6 @@ struct DemoCrowd: Sendable {
 
 extension Blog {
   /// Opens a blog for somebody who needs no terminal.
-  ///
-  /// - Throws: What is wrong with the URL or the name.
   static func open(as name: String, at url: String) throws -> (blog: Blog, database: Database) {
     let database = try Database(url: url, options: DatabaseOptions())
     // The main thread belongs to the terminal.

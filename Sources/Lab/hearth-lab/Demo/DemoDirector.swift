@@ -36,10 +36,7 @@ final class DemoDirector {
     random = SeededGenerator(seed: plan.wishes.seed)
   }
 
-  /// Begins everything that goes on behind the terminals of a demonstration.
-  ///
-  /// - Returns: What can do harm to it.
-  /// - Throws: What is wrong with the URL of the database, or the system's error.
+  /// Begins everything that goes on behind the terminals, and returns what can do harm to it.
   static func begin(
     _ plan: DemoPlan,
     in folder: DemoFolder,

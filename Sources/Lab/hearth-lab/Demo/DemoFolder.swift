@@ -9,8 +9,6 @@ struct DemoFolder: Sendable {
   let directory: String
 
   /// Makes an empty directory that only this user may enter.
-  ///
-  /// - Throws: ``CommandFailure`` when it cannot be created.
   static func make() throws(CommandFailure) -> DemoFolder {
     // The paths of sockets must be short, and TMPDIR may be too long.
     var name = Array("/tmp/hearth-demo-XXXXXX".utf8CString)
@@ -151,16 +149,11 @@ struct DemoProcesses {
 struct DemoGuard {
   private let process: ChildProcess
 
-  /// Starts a guard for a demonstration.
-  ///
-  /// - Throws: `SwarmProblem` when no process can be started.
   init(_ folder: DemoFolder) throws {
     process = try ChildProcess(["demo", "--guard", folder.directory], errors: "/dev/null")
   }
 
   /// Shows a demonstration in a new folder that a guard watches over, and cleans up.
-  ///
-  /// - Throws: What went wrong, or `ExitCode` for the signal that ended the demonstration.
   @MainActor
   static func watch(_ show: (DemoFolder) async throws -> Int32?) async throws {
     try TerminalScreen.check()

@@ -17,9 +17,6 @@ final class DemoMeter: Sendable {
   private let figuresFile: String?
   private let behind = NIOLockedValueBox<[String: ContinuousClock.Instant]>([:])
 
-  /// Makes a meter.
-  ///
-  /// - Throws: What is wrong with the URL.
   init(_ url: String, board: DemoBoard, figuresFile: String?) throws {
     admin = AdminClient(try DatabaseURL(url).target, timeout: .seconds(5))
     self.board = board
@@ -120,8 +117,6 @@ struct DemoAudit: Sendable {
   private(set) var behind: Set<String> = []
 
   /// Checks the data of a whole database.
-  ///
-  /// - Complexity: O(size)
   init(_ root: JSONValue) {
     let copies = root["user-posts"]
     for member in root["posts"]?.members ?? [] {
@@ -172,8 +167,6 @@ struct DemoAgreement: Hashable, Sendable {
   let equal: Int
 
   /// Compares the text of some screens, one line per row; a screen without a list is ignored.
-  ///
-  /// - Complexity: O(screens² · lines)
   init(_ screens: [String]) {
     let lists = screens.map(Self.rows).filter { !$0.isEmpty }
     count = lists.count

@@ -33,10 +33,8 @@ struct DemoStage {
   let folder: DemoFolder
   let wishes: Wishes
 
-  /// Starts a server that stores its data in the directory.
-  ///
-  /// - Returns: Its port for clients that are not administrators.
-  /// - Throws: ``CommandFailure`` when it does not start.
+  /// Starts a server with its data in the directory; returns its port for clients without
+  /// privileges.
   static func startServer(in folder: DemoFolder) async throws -> Int {
     let rules = "\(folder.directory)/rules.json"
     try DemoRules.source.write(toFile: rules, atomically: true, encoding: .utf8)
@@ -70,11 +68,7 @@ struct DemoStage {
     )
   }
 
-  /// Shows the demonstration in the terminal of this process until it is over.
-  ///
-  /// - Throws: ``CommandFailure`` when it cannot be set up.
-  ///
-  /// - Returns: The signal that ended it, if one did.
+  /// Shows the demonstration until it is over; returns the signal that ended it, if one did.
   func run() async throws -> Int32? {
     let asked = NIOLockedValueBox<Int32?>(nil)
     let tmux = TmuxServer(folder)
@@ -195,16 +189,10 @@ struct DemoPlan: Codable, Sendable {
 }
 
 extension DemoPlan {
-  /// Writes the file.
-  ///
-  /// - Throws: The system's error.
   func write(to path: String) throws {
     try JSONEncoder().encode(self).write(to: URL(fileURLWithPath: path), options: .atomic)
   }
 
-  /// Reads the file.
-  ///
-  /// - Throws: The system's error, or what is wrong with the file.
   init(from path: String) throws {
     self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: URL(fileURLWithPath: path)))
   }

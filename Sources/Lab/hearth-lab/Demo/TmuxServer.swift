@@ -24,9 +24,7 @@ struct TmuxServer: Sendable {
   /// The arguments after `tmux` that select this server.
   var prefix: [String] { ["-S", folder.tmux, "-f", "/dev/null"] }
 
-  /// Runs a tmux command, or several separated by `;`.
-  ///
-  /// - Returns: Its output; nil if it fails, or tmux is not installed.
+  /// The output of a tmux command, or of several separated by `;`; nil if it fails.
   @discardableResult
   func run(_ arguments: [String]) -> String? {
     guard let program = Self.program else { return nil }
@@ -34,8 +32,6 @@ struct TmuxServer: Sendable {
   }
 
   /// Opens a terminal that runs a program; the first one starts the session.
-  ///
-  /// - Throws: ``CommandFailure`` when tmux fails to do so.
   func open(
     _ words: [String],
     isFirst: Bool,

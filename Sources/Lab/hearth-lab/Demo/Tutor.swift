@@ -116,9 +116,7 @@ struct Tutor {
     mostChanges = 0
   }
 
-  /// Looks at the learner's terminal: goes on if the lesson is done.
-  ///
-  /// - Returns: What the second person answers, each act once.
+  /// Looks at the learner's terminal, goes on if the lesson is done, and returns each answer once.
   mutating func look(at model: Model) -> Act? {
     let act = answer(to: model)
     if isDone(in: model) { go(by: 1) }

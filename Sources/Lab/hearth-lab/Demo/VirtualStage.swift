@@ -21,8 +21,6 @@ final class VirtualStage {
   private var signal: Int32?
 
   /// Takes over the terminal.
-  ///
-  /// - Throws: ``CommandFailure`` when the terminal cannot be used.
   init(in folder: DemoFolder, wishes: DemoStage.Wishes, tutor: Tutor? = nil) throws {
     self.folder = folder
     self.tutor = tutor
@@ -31,10 +29,7 @@ final class VirtualStage {
     terminals = VirtualTerminals(wake: terminal.wake)
   }
 
-  /// Shows the demonstration until it is over.
-  ///
-  /// - Returns: The signal that ended it, if one did.
-  /// - Throws: ``CommandFailure`` when it cannot be set up.
+  /// Shows the demonstration until it is over; returns the signal that ended it, if one did.
   func run() async throws -> Int32? {
     defer { terminal.close() }
     let port = wishes.database == nil ? try await DemoStage.startServer(in: folder) : nil
@@ -261,8 +256,6 @@ final class VirtualTerminal: TerminalDevice {
   var model: Model? { program?.model }
 
   /// Connects a user to a database.
-  ///
-  /// - Throws: `DatabaseURLError`, or an error about the name.
   init(
     _ name: String,
     url: String,

@@ -160,9 +160,6 @@ struct Swarm: AsyncParsableCommand {
     Output.message("left out: trespass, which the rules allow")
   }
 
-  /// The settings of the run.
-  ///
-  /// - Throws: ``CommandFailure`` for values that are not possible.
   private func swarmSettings() throws(CommandFailure) -> SwarmSettings {
     guard (1...5_000).contains(arguments.users), (0.1...86_400).contains(arguments.seconds),
       (1...100).contains(arguments.posts)

@@ -66,8 +66,6 @@ struct SwarmClient: AsyncParsableCommand {
 
 extension SwarmAccess {
   /// The database; nil if the swarm is to start a server of its own.
-  ///
-  /// - Throws: ``CommandFailure`` for a URL or a file that cannot be used.
   func target() throws -> SwarmDatabase? {
     guard let database else { return nil }
     var target: SwarmDatabase
@@ -95,8 +93,6 @@ extension SwarmAccess {
   }
 
   /// Checks that the database can be reached with administrator rights.
-  ///
-  /// - Throws: ``CommandFailure`` with what is missing.
   func knock(at database: SwarmDatabase) async throws {
     let isOpen: Bool
     do {

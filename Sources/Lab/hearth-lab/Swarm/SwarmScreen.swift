@@ -51,8 +51,6 @@ struct SwarmScreen {
   private let terminal: TerminalScreen
 
   /// Takes over the terminal.
-  ///
-  /// - Throws: ``CommandFailure`` when it cannot be used.
   init(_ board: SwarmBoard) throws {
     self.board = board
     terminal = try TerminalScreen(TerminalOptions(colorMode: .automatic, usesMouse: false))

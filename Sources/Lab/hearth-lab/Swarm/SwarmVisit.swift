@@ -39,8 +39,6 @@ actor SwarmVisit {
   }
 
   /// Creates the accounts, if any are needed.
-  ///
-  /// - Throws: `SwarmProblem` or `AuthError`.
   func arrive(_ settings: SwarmSettings, terminals: Int) async throws -> [String] {
     guard let accounts else {
       uids = (0..<settings.users).map { "\(SwarmSettings.name($0))-\(run)" }
@@ -53,9 +51,7 @@ actor SwarmVisit {
     return users
   }
 
-  /// Removes the written data, unless it is to be examined, and deletes the accounts.
-  ///
-  /// - Returns: Whether everything was removed.
+  /// Deletes the accounts, and the written data unless it is evidence; false if something is left.
   func leave(_ ending: Ending) async -> Bool {
     if let departure { return await departure.value }
     let departure = Task { await self.depart(ending) }
@@ -205,10 +201,7 @@ struct SwarmFolder {
   let path: String
   private let isTemporary: Bool
 
-  /// Makes the directory.
-  ///
-  /// - Parameter path: The path; nil for a temporary directory.
-  /// - Throws: ``CommandFailure`` when the directory cannot be created, or exists already.
+  /// Makes the directory, or a temporary one without a path.
   init(_ path: String?) throws(CommandFailure) {
     isTemporary = path == nil
     let base = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
