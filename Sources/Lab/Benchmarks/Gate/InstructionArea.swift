@@ -102,8 +102,6 @@ struct PutWork {
   private let texts: [[UInt8]]
 
   /// Creates a hub with posts, an index of their stars and the blog's rules.
-  ///
-  /// - Throws: When the rules cannot be read.
   init(_ environment: BenchmarkEnvironment, writes: Int) throws {
     let user = HearthServer.name(1)
     let numbers = (0..<writes).map { $0 * 7_919 % Self.posts }
@@ -129,8 +127,6 @@ struct PutWork {
   var root: Node { mutating get { hub.snapshot } }
 
   /// Performs all writes, and passes on each batch as soon as it is full.
-  ///
-  /// - Throws: ``LoadError`` when a write is refused.
   mutating func perform(_ store: (CommitBatch) throws -> Void = { _ in }) throws {
     for (number, text) in texts.enumerated() {
       let message = try ClientMessage(decoding: text)

@@ -13,15 +13,11 @@ struct BenchmarkEnvironment {
   let rules: String
 
   /// The blog's rules, compiled.
-  ///
-  /// - Throws: When they cannot be read or are invalid.
   func blogRules() throws -> RuleSet {
     try RuleSet(bytes: Array(Data(contentsOf: URL(fileURLWithPath: rules))))
   }
 
   /// The path of a program found in `PATH`.
-  ///
-  /// - Throws: ``MissingTool`` when the program is not installed.
   static func program(_ name: String) throws -> String {
     let folders = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
     for folder in folders.split(separator: ":") {

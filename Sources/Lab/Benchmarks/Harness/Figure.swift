@@ -37,12 +37,8 @@ struct Figure: Comparable {
     )
   }
 
-  /// The operations per second, and their latency.
-  ///
-  /// - Parameters:
-  ///   - times: How long single operations took.
-  ///   - total: How long all of them took; nil for the sum.
-  /// - Returns: The figure.
+  /// The operations per second and their latency, by their durations; the total is by default the
+  /// sum.
   static func rate(_ times: [Duration], in total: Duration? = nil) -> Figure {
     rate(
       times.count,
@@ -123,10 +119,7 @@ struct Latency {
 }
 
 extension Latency {
-  /// Computes the latency; nil without samples.
-  ///
-  /// - Parameter samples: Times in nanoseconds.
-  /// - Complexity: O(n log n)
+  /// Computes the latency from times in nanoseconds; nil without any.
   init?(of samples: [UInt32]) {
     guard !samples.isEmpty else { return nil }
     let sorted = samples.sorted()

@@ -11,8 +11,6 @@ final class BenchmarkCluster {
   let servers: [OpenServer]
 
   /// Starts servers, and returns when each leads its databases, which are assigned in turn.
-  ///
-  /// - Throws: ``LoadError`` when that takes too long.
   init(
     _ count: Int,
     leading databases: [String],

@@ -34,17 +34,14 @@ final class OpenServer {
     }
   }
 
-  /// Lets every client do everything in a database that has no rules yet.
-  ///
-  /// - Returns: Whether that worked; it cannot while another server leads the database.
+  /// Lets every client do everything in a database without rules; false while another server leads
+  /// it.
   func open(_ database: String) throws -> Bool {
     try WaitingConnection(to: process.target(.unix))
       .request("PUT", at: "/.settings/rules.json?ns=\(database)", body: Self.rules).status == 200
   }
 
   /// Waits until the server answers so many listeners from its copy of the default database.
-  ///
-  /// - Throws: ``LoadError`` when it does not.
   func waitForCopy(listenedToBy count: Int) throws {
     let socket = try process.target(.unix)
     for _ in 0..<200 {
@@ -81,8 +78,6 @@ final class SharedPostgres {
   }
 
   /// The running server, or else a new one.
-  ///
-  /// - Throws: ``MissingTool`` when PostgreSQL is not installed.
   func server() throws -> PostgresServer {
     if let running { return running }
     guard PostgresServer.programs != nil else {

@@ -26,8 +26,6 @@ private final class PgbenchRun {
   private let clients: Int
 
   /// Creates the table, in a database of its own.
-  ///
-  /// - Throws: ``MissingTool`` when the program is not installed.
   init(clients: Int, at server: PostgresServer, in environment: BenchmarkEnvironment) throws {
     let own = "\(PostgresServer.programs ?? "")/pgbench"
     program =

@@ -23,9 +23,6 @@ final class HearthProcess {
   private let program: RunningProgram
   let port: Int
 
-  /// Starts a server.
-  ///
-  /// - Throws: ``LoadError`` when it does not start.
   init(
     in environment: BenchmarkEnvironment,
     arguments: (_ folder: String) throws -> [String]
@@ -64,8 +61,6 @@ final class HearthServer {
   private let process: HearthProcess
 
   /// Starts a server, fills it, and verifies that its rules are in force.
-  ///
-  /// - Throws: ``LoadError`` when the server does not do what it should.
   init(in environment: BenchmarkEnvironment) throws {
     process = try HearthProcess(in: environment) { folder in
       [
@@ -122,9 +117,6 @@ final class RedisServer {
   private let program: RunningProgram
   private let port: Int
 
-  /// Starts Redis.
-  ///
-  /// - Throws: ``MissingTool`` when Redis is not installed.
   init(in environment: BenchmarkEnvironment) throws {
     let path = try BenchmarkEnvironment.program("redis-server")
     let folder = try TemporaryFolder(in: environment.folder)
@@ -164,9 +156,6 @@ final class EtcdServer {
   private let program: RunningProgram
   let target: LoadTarget
 
-  /// Starts etcd.
-  ///
-  /// - Throws: ``MissingTool`` when it is not installed.
   init(in environment: BenchmarkEnvironment) throws {
     let path = try BenchmarkEnvironment.program("etcd")
     let folder = try TemporaryFolder(in: environment.folder)

@@ -11,9 +11,6 @@ final class LoadConnection {
   /// The front of a response whose end is still to come.
   private var pending: [UInt8] = []
 
-  /// Opens a connection.
-  ///
-  /// - Throws: ``LoadError`` when the server does not answer as it must.
   init(to target: LoadTarget, opening: [Exchange]) throws {
     dialect = target.dialect
     descriptor = try target.connectedSocket()
@@ -109,15 +106,11 @@ struct LoadTarget: Sendable {
   let dialect: Dialect
 
   /// Opens a connection for each list of exchanges, in the same order.
-  ///
-  /// - Throws: The error of the first connection that cannot be opened.
   func connect(_ openings: [[Exchange]]) throws -> [LoadConnection] {
     try openings.map { try LoadConnection(to: self, opening: $0) }
   }
 
   /// A socket that is connected to the server, and gives up waiting after half a minute.
-  ///
-  /// - Throws: ``LoadError`` when nobody listens.
   func connectedSocket() throws -> Int32 {
     let descriptor = socket(
       address.protocol.rawValue,
@@ -158,8 +151,6 @@ enum Dialect {
   }
 
   /// The complete response at an offset; nil while part of it is still to come.
-  ///
-  /// - Throws: ``LoadError`` for malformed responses.
   func answer(in bytes: UnsafeRawBufferPointer, at offset: Int) throws(LoadError) -> Answer? {
     switch self {
     case .webSocket: try Self.frame(bytes, at: offset)

@@ -17,8 +17,6 @@ final class RequestLanes {
   }
 
   /// Sends the next requests of a connection together.
-  ///
-  /// - Throws: ``LoadError`` when the server has closed the connection.
   func send(_ count: Int, on lane: Int) throws {
     let all = requests[lane]
     let first = sent[lane]
@@ -85,8 +83,6 @@ private final class Arrivals {
   }
 
   /// Calls a closure with the number of each connection at which something has arrived.
-  ///
-  /// - Throws: The closure's error, or ``LoadError`` after half a minute of silence.
   func wait(_ body: (Int) throws -> Void) throws {
     let count = epoll_wait(descriptor, &events, Int32(events.count), 30_000)
     guard count > 0 else { throw LoadError("nothing was answered within half a minute") }
@@ -129,9 +125,6 @@ final class ClosedLoop {
   private var underWay = 0
   private var samples: [UInt32] = []
 
-  /// Creates a run.
-  ///
-  /// - Throws: ``LoadError`` when the connections cannot be waited for.
   init(_ lanes: RequestLanes, depth: Int) throws {
     self.lanes = lanes
     connections = lanes.connections
@@ -142,10 +135,7 @@ final class ClosedLoop {
     samples.reserveCapacity(1 << 20)
   }
 
-  /// Keeps the connections busy for a time.
-  ///
-  /// - Returns: The responses per second, and their latency.
-  /// - Throws: ``LoadError`` when a request is refused or a connection breaks.
+  /// Keeps the connections busy for a time; returns the responses per second, and their latency.
   func run(for duration: Duration) throws -> Figure {
     let schedule = Schedule(for: duration)
     for lane in connections.indices {
@@ -200,9 +190,6 @@ final class FanOut {
   private var delivered = 0
   private var samples: [UInt32] = []
 
-  /// Creates a run.
-  ///
-  /// - Throws: ``LoadError`` when the connections cannot be waited for.
   init(from publisher: RequestLanes, to listeners: [LoadConnection], depth: Int) throws {
     self.publisher = publisher
     connections = listeners + publisher.connections
@@ -212,10 +199,7 @@ final class FanOut {
     samples.reserveCapacity(1 << 20)
   }
 
-  /// Publishes for a time.
-  ///
-  /// - Returns: The deliveries per second, and their latency.
-  /// - Throws: ``LoadError`` when a publication is refused or a connection breaks.
+  /// Publishes for a time; returns the deliveries per second, and their latency.
   func run(for duration: Duration) throws -> Figure {
     let schedule = Schedule(for: duration)
     for _ in 0..<depth { try publish() }

@@ -12,9 +12,6 @@ final class TerminalProgram {
   let id: pid_t
   private(set) var output: [UInt8] = []
 
-  /// Starts a program.
-  ///
-  /// - Throws: ``LoadError`` when no terminal or no process can be created.
   init(_ path: String, arguments: [String], environment: [String: String]) throws {
     var ends: (controller: Int32, terminal: Int32) = (-1, -1)
     guard openpty(&ends.controller, &ends.terminal, nil, nil, nil) == 0,
@@ -66,9 +63,7 @@ final class TerminalProgram {
     output = []
   }
 
-  /// Reads until the output contains a text.
-  ///
-  /// - Throws: ``LoadError`` after ten seconds, or when the program has ended.
+  /// Reads until the output contains a text, for at most ten seconds.
   func wait(for text: String) throws {
     let deadline = ContinuousClock.now + .seconds(10)
     while !contains(text) {
@@ -111,8 +106,6 @@ final class TerminalProgram {
 
   /// Types a letter that occurs nowhere else on the screen, and measures how long it takes until it
   /// is written.
-  ///
-  /// - Throws: ``LoadError`` when it is not written.
   func echo(of letter: Character) throws -> Duration {
     read(for: .zero)
     forget()
@@ -170,8 +163,6 @@ final class TerminalHome {
   private let variables: [String: String]
 
   /// Creates an empty home for terminals of a kind.
-  ///
-  /// - Throws: When the directory cannot be created.
   init(_ environment: BenchmarkEnvironment, terminal kind: String = "xterm-256color") throws {
     program = environment.hearth
     folder = try TemporaryFolder(in: NSTemporaryDirectory())
@@ -185,8 +176,6 @@ final class TerminalHome {
   }
 
   /// Creates a blog with this many posts, before any client opens it.
-  ///
-  /// - Throws: When the posts cannot be written.
   func write(_ count: Int) throws {
     let file = folder.path + "/blog.json"
     try SampleBlog.json(count).write(toFile: file, atomically: false, encoding: .utf8)
@@ -194,15 +183,11 @@ final class TerminalHome {
   }
 
   /// Starts the program on a terminal, for a user who is not asked for a name.
-  ///
-  /// - Throws: ``LoadError`` when it cannot be started.
   func start(user: String = "reader") throws -> TerminalProgram {
     try TerminalProgram(program, arguments: ["--user", user], environment: variables)
   }
 
   /// Runs a command to completion.
-  ///
-  /// - Throws: When the command cannot be started, or fails.
   func run(_ arguments: String...) throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: program)
