@@ -110,11 +110,8 @@ extension AccountService {
       return IdentityJSON.object("DeleteAccountResponse")
     case "sendOobCode":
       // On this route, a code never leaves the server.
-      let user = Caller(
-        database: caller.database,
-        client: caller.client,
-        isAdministrator: false
-      )
+      var user = caller
+      user.isAdministrator = false
       let email = try sendCode(fields, by: user).email
       return IdentityJSON.object("GetOobConfirmationCodeResponse", with: [("email", email.text)])
     case "resetPassword":

@@ -400,7 +400,7 @@ struct Caller: Sendable {
   let database: String
   /// What attempts are counted by: an address, or a user of this machine.
   let client: String
-  let isAdministrator: Bool
+  var isAdministrator: Bool
   /// Whether the sender has left, so that nobody awaits the answer.
   var isAbandoned: @Sendable () -> Bool = { false }
 }
