@@ -29,6 +29,9 @@ struct KeyRing: Sendable {
     current = try SigningKey(created: now)
   }
 
+  /// The issuer of the tokens that its keys sign.
+  var issuer: String { "urn:hearth:\(serverID)" }
+
   subscript(id: String) -> SigningKey? {
     current.id == id ? current : retired.first { $0.id == id }
   }

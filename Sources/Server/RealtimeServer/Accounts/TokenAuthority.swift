@@ -47,7 +47,7 @@ package final class TokenAuthority: Sendable {
     set { state.withLockedValue { $0.keys = newValue } }
   }
 
-  var issuer: String { "urn:hearth:\(keys.serverID)" }
+  var issuer: String { keys.issuer }
 
   func knows(_ note: Revocation) -> Bool {
     state.withLockedValue { state in
@@ -101,7 +101,7 @@ package final class TokenAuthority: Sendable {
     }
     let (keys, revocations) = state.withLockedValue { ($0.keys, $0.revocations) }
     if isShared, let id = token.keyID, keys[id] == nil,
-      token.claims["iss"]?.string == "urn:hearth:\(keys.serverID)"
+      token.claims["iss"]?.string == keys.issuer
     {
       // Another server may just have created the key. A client that renews its token gets a valid
       // one.
@@ -114,9 +114,9 @@ package final class TokenAuthority: Sendable {
       key.isSigned(token.signed, by: token.signature)
     else { throw Self.invalid("The auth token's signature is not this server's.") }
     let claims = token.claims
-    guard claims["iss"]?.string == "urn:hearth:\(keys.serverID)",
-      claims["aud"]?.string == database
-    else { throw Self.invalid("The auth token is for another database.") }
+    guard claims["iss"]?.string == keys.issuer, claims["aud"]?.string == database else {
+      throw Self.invalid("The auth token is for another database.")
+    }
     guard let uid = claims["sub"]?.string, !uid.isEmpty, let issued = claims["iat"]?.integer,
       let expires = claims["exp"]?.integer
     else { throw Self.invalid("The auth token lacks a claim.") }
