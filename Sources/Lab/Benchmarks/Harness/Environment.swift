@@ -19,12 +19,10 @@ struct BenchmarkEnvironment {
 
   /// The path of a program found in `PATH`.
   static func program(_ name: String) throws -> String {
-    let folders = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"
-    for folder in folders.split(separator: ":") {
-      let path = "\(folder)/\(name)"
-      if FileManager.default.isExecutableFile(atPath: path) { return path }
+    guard let path = Tool.path(of: name) else {
+      throw MissingTool(description: "\(name) is not installed")
     }
-    throw MissingTool(description: "\(name) is not installed")
+    return path
   }
 }
 

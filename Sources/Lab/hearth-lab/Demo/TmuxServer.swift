@@ -16,10 +16,7 @@ struct TmuxServer: Sendable {
   }
 
   /// The path of tmux, if it is installed.
-  static var program: String? {
-    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
-    return path.split(separator: ":").map { "\($0)/tmux" }.first { access($0, X_OK) == 0 }
-  }
+  static var program: String? { Tool.path(of: "tmux") }
 
   /// The arguments after `tmux` that select this server.
   var prefix: [String] { ["-S", folder.tmux, "-f", "/dev/null"] }

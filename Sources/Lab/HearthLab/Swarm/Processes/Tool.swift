@@ -3,9 +3,13 @@ package import Foundation
 
 /// Runs other programs of the system to completion.
 package enum Tool {
-  /// Runs a program found in `PATH`; it may leave another process behind.
-  ///
-  /// - Returns: Whether it succeeded.
+  /// The path of a program found in `PATH`; nil if it is not installed.
+  package static func path(of name: String) -> String? {
+    let folders = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    return folders.split(separator: ":").map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
+  }
+
+  /// Whether a program found in `PATH` succeeds; it may leave another process behind.
   static func run(_ words: [String]) -> Bool {
     (try? Launch.start(words)).map { Launch.wait(for: $0) == 0 } ?? false
   }
