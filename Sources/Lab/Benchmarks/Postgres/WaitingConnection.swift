@@ -29,13 +29,7 @@ final class WaitingConnection {
     close(descriptor)
   }
 
-  func send(_ bytes: ByteBuffer) throws {
-    let sent = bytes.withUnsafeReadableBytes { bytes in
-      Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-    }
-    // The data is far smaller than a socket's send buffer.
-    guard sent == bytes.readableBytes else { throw LoadError("the server closed a connection") }
-  }
+  func send(_ bytes: ByteBuffer) throws { try bytes.send(over: descriptor) }
 
   func request(_ method: String, at target: String, body: String = "") throws -> Response {
     try send(

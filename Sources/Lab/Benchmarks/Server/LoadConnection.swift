@@ -34,16 +34,7 @@ final class LoadConnection {
   }
 
   /// Sends requests; all that are under way must fit into the buffers of the system.
-  ///
-  /// - Throws: ``LoadError`` when the server has closed the connection.
-  func send(_ requests: ByteBuffer) throws {
-    let sent = requests.withUnsafeReadableBytes { bytes in
-      Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
-    }
-    guard sent == requests.readableBytes else {
-      throw LoadError("the server closed a connection")
-    }
-  }
+  func send(_ requests: ByteBuffer) throws { try requests.send(over: descriptor) }
 
   /// Receives what has arrived, and passes on each complete response.
   ///
@@ -78,6 +69,16 @@ final class LoadConnection {
       pending.removeAll(keepingCapacity: true)
       if offset < bytes.count { pending.append(contentsOf: bytes[offset...]) }
     }
+  }
+}
+
+extension ByteBuffer {
+  /// Sends everything at once; it must fit into the buffers of the system.
+  func send(over socket: Int32) throws {
+    let sent = withUnsafeReadableBytes { bytes in
+      Glibc.send(socket, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+    }
+    guard sent == readableBytes else { throw LoadError("the server closed a connection") }
   }
 }
 
