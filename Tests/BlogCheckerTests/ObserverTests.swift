@@ -221,7 +221,7 @@ struct ObserverTests {
     await server.stop()
   }
 
-  @Test("A stream observer records the outage as a gap, followed by the crash")
+  @Test("A stream observer records an outage as a gap")
   func restart() async throws {
     let socket = directory.file("s")
     let first = try await DatabaseServer.start(DatabaseServer.Options(socketPath: socket))
@@ -230,9 +230,7 @@ struct ObserverTests {
     try await observer.start()
     try await send("PUT", "/a", "1", to: target)
     try await wait(for: observer) { $0.commitCount == 1 }
-    let moment = Moment.now
     await first.stop()
-    observer.serverCrashed(after: moment)
     let second = try await DatabaseServer.start(DatabaseServer.Options(socketPath: socket))
     try await wait(for: observer) { $0.gapCount == 1 }
     try await send("PUT", "/z", "9", to: target)
@@ -245,7 +243,7 @@ struct ObserverTests {
       case .crash: "crash"
       }
     }
-    #expect(kinds == ["commit", "jump", "crash", "commit"])
+    #expect(kinds == ["commit", "jump", "commit"])
     #expect(commits.finalRoot.json(.value).text == "{\"z\":9}")
     await second.stop()
   }

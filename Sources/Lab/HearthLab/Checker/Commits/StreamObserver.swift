@@ -15,8 +15,6 @@ final class StreamObserver: Sendable {
     var commits: CommitHistory?
     var root = Node.empty
     var revision: Int64 = 0
-    /// Ends of the server that are not recorded yet, since nothing has been read after them.
-    var crashes: [Moment] = []
     var task: Task<Void, Never>?
 
     /// Records a change of the stream; a change of the whole data is a read after a gap.
@@ -29,10 +27,6 @@ final class StreamObserver: Sendable {
       revision += 1
       if changes.first?.path.isRoot == true {
         commits?.entries.append(.jump(root, revision: revision, seen: now))
-        for crash in crashes {
-          commits?.entries.append(.crash(after: crash, before: now))
-        }
-        crashes = []
       } else {
         let commit = Commit(revision: revision, timestamp: 0, changes: changes)
         commits?.entries.append(.commit(commit, seen: now))
@@ -87,18 +81,7 @@ final class StreamObserver: Sendable {
   /// What has been observed so far, or nil before the first read.
   var observed: CommitHistory? { state.withLockedValue { $0.commits } }
 
-  /// Records that the server has ended.
-  ///
-  /// - Parameter moment: A moment before the end; anything acknowledged by then must be stored.
-  func serverCrashed(after moment: Moment) {
-    state.withLockedValue { $0.crashes.append(moment) }
-  }
-
-  /// Stops following, and returns everything that was recorded.
-  ///
-  /// - Returns: The observations, with a final read of the whole database.
-  /// - Throws: `HTTPClientError` when the server cannot be reached, or an error if its response is
-  ///   not valid data.
+  /// Stops following, and returns what was recorded, with a final read of the whole database.
   func finish() async throws -> CommitHistory {
     let answer = try await client.send(request)
     let node = try Node(json: JSONParser.parse(String(decoding: answer.body, as: UTF8.self)))
