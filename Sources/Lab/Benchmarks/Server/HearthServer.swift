@@ -1,6 +1,6 @@
 import Foundation
+import HearthLab
 import NIOCore
-import NIOPosix
 import RealtimeCore
 
 /// How connections reach a server.
@@ -121,7 +121,7 @@ final class RedisServer {
     let path = try BenchmarkEnvironment.program("redis-server")
     let folder = try TemporaryFolder(in: environment.folder)
     sockets = try TemporaryFolder(in: "/tmp")
-    port = try Self.freePort()
+    port = try PostgresServer.freePort()
     program = try RunningProgram(
       path,
       arguments: [
@@ -139,16 +139,6 @@ final class RedisServer {
     let address = try transport.address(port: port, socket: "\(sockets.path)/socket")
     return LoadTarget(address: address, dialect: .redis)
   }
-
-  /// A port that nothing listens on; Redis and etcd cannot choose one themselves.
-  fileprivate static func freePort() throws -> Int {
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    defer { group.shutdownGracefully { _ in } }
-    let probe = try ServerBootstrap(group: group).bind(host: "127.0.0.1", port: 0).wait()
-    defer { probe.close(promise: nil) }
-    guard let port = probe.localAddress?.port else { throw LoadError("there is no free port") }
-    return port
-  }
 }
 
 /// etcd in its own process, which also answers a write when it is durable.
@@ -159,9 +149,9 @@ final class EtcdServer {
   init(in environment: BenchmarkEnvironment) throws {
     let path = try BenchmarkEnvironment.program("etcd")
     let folder = try TemporaryFolder(in: environment.folder)
-    let port = try RedisServer.freePort()
+    let port = try PostgresServer.freePort()
     let url = "http://127.0.0.1:\(port)"
-    let peers = "http://127.0.0.1:\(try RedisServer.freePort())"
+    let peers = "http://127.0.0.1:\(try PostgresServer.freePort())"
     target = LoadTarget(
       address: try SocketAddress(ipAddress: "127.0.0.1", port: port),
       dialect: .etcd

@@ -232,7 +232,10 @@ package final class PostgresServer: Sendable {
     return String(decoding: text, as: UTF8.self)
   }
 
-  private static func freePort() throws -> Int {
+  /// A port of 127.0.0.1 that nothing listens on.
+  ///
+  /// - Throws: ``PostgresServer/Failure`` when there is none.
+  package static func freePort() throws -> Int {
     let (descriptor, port) = try PostgresProxy.listeningSocket()
     close(descriptor)
     return port
