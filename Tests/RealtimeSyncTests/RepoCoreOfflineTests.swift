@@ -7,7 +7,8 @@ import Testing
 
 @Suite("The engine with a store")
 struct RepoCoreOfflineTests {
-  private let lastTwo = Query(index: .key, limit: Query.Limit(2, side: .last))
+  private static let lastTwo = Query(index: .key, limit: Query.Limit(2, side: .last))
+  private let lastTwo = Self.lastTwo
 
   /// A process that has received `/list`, and then its successor.
   private func restarted(_ json: String = #"{"a":1,"b":2,"c":3}"#) throws -> OfflineDriver {
@@ -454,13 +455,20 @@ struct RepoCoreOfflineTests {
   @Test(
     "The answer to a write does not undo newer data of a selection at its location",
     arguments: [
-      // The server had applied the write before; others have changed c, and removed or moved d.
-      (#"{"b":4,"c":3}"#, #"{"a":1,"b":4,"c":3}"#), (#"{"d":9}"#, #"{"d":9}"#),
-      (#"{"c":3,"e":1}"#, #"{"a":1,"b":4,"c":3,"e":1}"#), ("null", "null"),
+      // The server had applied the write before; others have written since.
+      (Self.lastTwo, #"{"b":4,"c":3}"#, #"{"a":1,"b":4,"c":3}"#),
+      (Self.lastTwo, #"{"d":9}"#, #"{"d":9}"#),
+      (Self.lastTwo, #"{"c":3,"e":1}"#, #"{"a":1,"b":4,"c":3,"e":1}"#),
+      (Self.lastTwo, "null", "null"),
+      // What became of d is not known.
+      (
+        Query(index: .value, start: QueryBound(.integer(4))), #"{"b":5,"c":7}"#,
+        #"{"a":1,"b":5,"c":7,"d":8}"#
+      ),
     ]
   )
-  func lateAnswerAbove(selected: String, stored: String) throws {
-    var driver = try rewritten(observing: "list", lastTwo)
+  func lateAnswerAbove(query: Query, selected: String, stored: String) throws {
+    var driver = try rewritten(observing: "list", query)
     let listen = try #require(driver.engine.requests.first { $0.request.isListen })
     try driver.engine.push("list", selected, tag: 1)
     driver.engine.answer(listen.id)

@@ -399,12 +399,38 @@ struct OfflineCache: Sendable {
       if query.loadsAllData {
         result.update(at: location, to: known)
       } else {
-        for change in query.changes(of: result[location], toSelect: known) {
+        for change in Self.changes(of: result[location], by: query, toSelect: known) {
           result.update(at: location.appending(change.path), to: change.node)
         }
       }
     }
     return result
+  }
+
+  /// The changes after which a node has what a query is known to select from it.
+  ///
+  /// Additions go first, so that the node is not empty in between. A child that is not selected any
+  /// more may still exist, except in key order.
+  private static func changes(
+    of node: Node,
+    by query: Query,
+    toSelect selection: Node
+  ) -> [Change] {
+    var changes: [Change] = []
+    for (key, child) in selection.children.map({ Array($0.map) }) ?? [] {
+      changes.append(Change(Path([key]), to: child))
+    }
+    guard query.index == .key else { return changes }
+    let isFull = query.limit.map { changes.count >= $0.count } ?? false
+    let bounds = isFull ? extent(of: selection) : nil
+    for (key, child) in node.children.map({ Array($0.map) }) ?? []
+    where query.contains(key, node: child) && !selection.hasChild(key) {
+      let isBeyond =
+        query.limit?.side == .first
+        ? bounds.map { $0.upperBound < key } : bounds.map { key < $0.lowerBound }
+      if isBeyond != true { changes.append(Change(Path([key]), to: .empty)) }
+    }
+    return changes
   }
 
   /// The entry of all data of a location, or of one above it, that is stored or followed.
@@ -485,27 +511,5 @@ struct OfflineCache: Sendable {
     if followers.removeValue(forKey: id) != nil { followed.remove(id, at: entry.path) }
     changes.append(.forget(query: id))
     if entry.isKept { setKept(QuerySpec(path: entry.path, query: entry.query), to: true) }
-  }
-}
-
-extension Query {
-  /// The changes after which this query selects just these children of a node; others stay.
-  ///
-  /// Additions go first, so that the node is not empty in between.
-  fileprivate func changes(of node: Node, toSelect selection: Node) -> [Change] {
-    let ordered = IndexedNode(selection, by: index)
-    let isFull = limit.map { selection.childCount >= $0.count } ?? false
-    let last = isFull && limit?.side == .first ? ordered.last : nil
-    let first = isFull && limit?.side == .last ? ordered.first : nil
-    var inner = self
-    inner.limit = nil
-    let gone = IndexedNode(inner.evaluate(node), by: index).ascending.filter { child in
-      let entry = index.entry(for: child.key, node: child.node)
-      return !selection.hasChild(child.key)
-        && last.map { entry < index.entry(for: $0.key, node: $0.node) } ?? true
-        && first.map { index.entry(for: $0.key, node: $0.node) < entry } ?? true
-    }
-    return ordered.ascending.map { Change(Path([$0.key]), to: $0.node) }
-      + gone.map { Change(Path([$0.key]), to: .empty) }
   }
 }
