@@ -132,7 +132,6 @@ extension PostgresValue {
     self =
       switch value {
       case .integer(let number): .integer(number)
-      case .text(let text): .text(text)
       case .bytes(let bytes): .bytes(bytes)
       case .noBytes: .noBytes
       }

@@ -3,7 +3,6 @@ internal import RealtimeCore
 /// A parameter of a statement about accounts.
 package enum IdentityValue {
   case integer(Int64)
-  case text(String)
   case bytes([UInt8])
   /// The null of a column of bytes.
   case noBytes
@@ -33,8 +32,6 @@ package struct IdentityDialect: Sendable {
   fileprivate let sessionOrder: String
   /// What stands before an offset.
   fileprivate let noLimit: String
-  /// The body of an account or a session with the second parameter as its database.
-  fileprivate let renamedBody: String
 
   fileprivate var sessions: String { "\(prefix)\(session)s" }
 
@@ -43,19 +40,14 @@ package struct IdentityDialect: Sendable {
     prefix: "",
     session: "session",
     sessionOrder: "rowid",
-    noLimit: "LIMIT -1",
-    renamedBody: "CAST(json_set(CAST(body AS TEXT), '$.database', $2) AS BLOB)"
+    noLimit: "LIMIT -1"
   )
   /// The tables in the schema `hearth` of PostgreSQL.
   package static let postgres = IdentityDialect(
     prefix: "hearth.",
     session: "sign_in",
     sessionOrder: "number",
-    noLimit: "",
-    renamedBody: """
-      convert_to(jsonb_set(
-        convert_from(body, 'UTF8')::jsonb, '{database}', to_jsonb($2::text))::text, 'UTF8')
-      """
+    noLimit: ""
   )
 }
 
@@ -93,9 +85,10 @@ package struct IdentityWriter<Failure: Error> {
     case .rename(let database, let name):
       try execute("DELETE FROM \(prefix)codes WHERE database = $1", [.bytes(database)])
       for table in ["\(prefix)accounts", sessions] {
+        // The body keeps the old name, which nobody reads.
         try execute(
-          "UPDATE \(table) SET database = $1, body = \(dialect.renamedBody) WHERE database = $3",
-          [.bytes(name), .text(name), .bytes(database)]
+          "UPDATE \(table) SET database = $1 WHERE database = $2",
+          [.bytes(name), .bytes(database)]
         )
       }
     case .begin(let session, let token): try begin(session, token: token)
@@ -332,22 +325,24 @@ package struct IdentityReader {
   private var prefix: String { dialect.prefix }
 
   fileprivate func accounts(_ clauses: String, _ values: [IdentityValue] = []) throws -> [Account] {
-    let rows = try query("SELECT body FROM \(prefix)accounts \(clauses)", values)
-    return try (0..<rows.count).map {
-      try decode(rows, $0, column: 0, as: "an account") { Account(json: $0) }
+    let rows = try query("SELECT body, database FROM \(prefix)accounts \(clauses)", values)
+    return try (0..<rows.count).map { row in
+      var account = try decode(rows, row, column: 0, as: "an account") { Account(json: $0) }
+      account.database = try text(rows, row, column: 1)
+      return account
     }
   }
 
   fileprivate func session(ofToken hash: [UInt8]) throws -> RefreshRecord? {
     let rows = try query(
       """
-      SELECT s.body, t.replaced FROM \(prefix)tokens t
+      SELECT s.body, s.database, t.replaced FROM \(prefix)tokens t
       JOIN \(dialect.sessions) s ON s.id = t.\(dialect.session) WHERE t.hash = $1
       """,
       [.bytes(hash)]
     )
     guard rows.count > 0 else { return nil }
-    return RefreshRecord(session: try session(rows, 0), replaced: try time(rows, 0, column: 1))
+    return RefreshRecord(session: try session(rows, 0), replaced: try time(rows, 0, column: 2))
   }
 
   fileprivate func code(_ hash: [UInt8]) throws -> OneTimeCode? {
@@ -362,8 +357,8 @@ package struct IdentityReader {
     )
     return try (0..<rows.count).map { row in
       TokenAuthority.Revocation(
-        database: String(decoding: try rows.bytes(row, column: 0), as: UTF8.self),
-        uid: String(decoding: try rows.bytes(row, column: 1), as: UTF8.self),
+        database: try text(rows, row, column: 0),
+        uid: try text(rows, row, column: 1),
         validSince: try rows.integer(row, column: 2)
       )
     }
@@ -374,7 +369,7 @@ package struct IdentityReader {
     var contents = IdentityContents()
     contents.accounts = try accounts("ORDER BY database, uid")
     let sessions = try query(
-      "SELECT body, used, id FROM \(dialect.sessions) ORDER BY \(dialect.sessionOrder)",
+      "SELECT body, database, used, id FROM \(dialect.sessions) ORDER BY \(dialect.sessionOrder)",
       []
     )
     for row in 0..<sessions.count {
@@ -382,12 +377,12 @@ package struct IdentityReader {
         """
         SELECT hash, replaced FROM \(prefix)tokens WHERE \(dialect.session) = $1 ORDER BY number
         """,
-        [.bytes(sessions.bytes(row, column: 2))]
+        [.bytes(sessions.bytes(row, column: 3))]
       )
       contents.sessions.append(
         IdentityContents.SignIn(
           session: try session(sessions, row),
-          used: try sessions.integer(row, column: 1),
+          used: try sessions.integer(row, column: 2),
           tokens: try (0..<tokens.count).map {
             IdentityContents.Token(
               hash: try tokens.bytes($0, column: 0),
@@ -408,7 +403,13 @@ package struct IdentityReader {
   // MARK: Decoding
 
   private func session(_ rows: any IdentityRows, _ row: Int) throws -> SignInSession {
-    try decode(rows, row, column: 0, as: "a session") { SignInSession(json: $0) }
+    var session = try decode(rows, row, column: 0, as: "a session") { SignInSession(json: $0) }
+    session.database = try text(rows, row, column: 1)
+    return session
+  }
+
+  private func text(_ rows: any IdentityRows, _ row: Int, column: Int) throws -> String {
+    String(decoding: try rows.bytes(row, column: column), as: UTF8.self)
   }
 
   private func code(_ rows: any IdentityRows, _ row: Int, column: Int) throws -> OneTimeCode {

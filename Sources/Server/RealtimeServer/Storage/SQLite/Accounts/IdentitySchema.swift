@@ -138,7 +138,6 @@ extension [IdentityValue] {
       map { value -> DatabaseValue in
         switch value {
         case .integer(let number): number.databaseValue
-        case .text(let text): text.databaseValue
         case .bytes(let bytes): Data(bytes).databaseValue
         case .noBytes: .null
         }
