@@ -17,15 +17,18 @@ package struct PostgresAddress: Sendable {
 
   /// The string without passwords, for messages.
   package var description: String {
-    guard let scheme = text.range(of: "://") else {
-      let words = text.split(separator: " ")
-      return words.filter { !$0.hasPrefix("password") }.joined(separator: " ")
+    guard let scheme = text.prefixMatch(of: #/postgres(ql)?:\/\//#) else {
+      return text.replacing(
+        #/\s*(ssl)?password\s*=\s*('(\\.|[^'\\])*'?|(\\.|[^\s\\])*)/#,
+        with: ""
+      )
     }
-    let rest = text[scheme.upperBound...]
-    let authority = rest.prefix { $0 != "/" && $0 != "?" }
-    guard let at = authority.lastIndex(of: "@"),
-      let colon = authority[..<at].firstIndex(of: ":")
-    else { return withoutSecrets(text) }
+    let rest = text[scheme.range.upperBound...]
+    // A password may contain a question mark, and by mistake a slash.
+    let ends = ["/", "?"].lazy.map { end in rest.prefix { $0 != end }.lastIndex(of: "@") }
+    guard let at = ends.compactMap(\.self).first, let colon = rest[..<at].firstIndex(of: ":") else {
+      return withoutSecrets(text)
+    }
     return withoutSecrets(String(text[..<colon]) + String(text[at...]))
   }
 
