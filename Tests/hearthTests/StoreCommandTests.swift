@@ -113,6 +113,21 @@ struct StoreCommandTests {
     #expect(wrong.status == 1, "\(wrong.errors)")
   }
 
+  @Test("A backup replaces what one that was killed has left behind")
+  func killedBackup() throws {
+    let sandbox = try Sandbox()
+    let store = try PostgresServer.shared.get().makeDatabase()
+    let copy = sandbox.directory + "/copy.sqlite"
+    let draft = copy + ".partial-draft"
+    for place in [["--store", store], ["--data-dir", draft]] {
+      let words = ["import", "-"] + place
+      #expect(try sandbox.run(words, input: #"{"posts":{"a":1}}"#).status == 0)
+    }
+    _ = try sandbox.hearth("stop", "--data-dir", draft)
+    try sandbox.succeed("backup", copy, "--store", store)
+    #expect(access(draft, F_OK) != 0)
+  }
+
   @Test("A database that PostgreSQL takes long to create is not said to have existed")
   func slowCreation() throws {
     let sandbox = try Sandbox()

@@ -105,6 +105,8 @@ package struct SQLiteDatabase: StoredDatabase {
   /// - Throws: ``StoreError`` when the file cannot be written, or the other storage cannot be read.
   package static func copy(_ rows: StoredRows, to path: String) throws(StoreError) -> StoreCheck {
     let draft = SQLiteDatabase(at: "\(path)-draft")
+    // A process that was killed may have left one behind.
+    try? FileManager.default.removeItem(atPath: draft.path)
     defer { try? FileManager.default.removeItem(atPath: draft.path) }
     try draft.fill(beside: rows.beside) { nodes in
       try rows.forEachChunk { try nodes.insert($0) }
