@@ -272,7 +272,7 @@ final class CuttableStore: ClusterStore {
   /// Held by whoever announces a server, or keeps announcements from being answered.
   private let announcing = DispatchSemaphore(value: 1)
   private let isStuck = NIOLockedValueBox(false)
-  private let refusedLeases = NIOLockedValueBox<Int?>(nil)
+  private let refusedLeases = NIOLockedValueBox<(kind: StoreError.Kind, count: Int)?>(nil)
   private let isDamaged = NIOLockedValueBox(false)
   private let opened = NIOLockedValueBox(0)
   private let isHidden = NIOLockedValueBox(false)
@@ -313,10 +313,12 @@ final class CuttableStore: ClusterStore {
   func stick() { isStuck.withLockedValue { $0 = true } }
 
   /// Leases are refused, while servers are still announced.
-  func refuseLeases() { refusedLeases.withLockedValue { $0 = 0 } }
+  func refuseLeases(because kind: StoreError.Kind) {
+    refusedLeases.withLockedValue { $0 = (kind, 0) }
+  }
 
   /// How many leases have been refused.
-  var refusals: Int { refusedLeases.withLockedValue { $0 ?? 0 } }
+  var refusals: Int { refusedLeases.withLockedValue { $0?.count ?? 0 } }
 
   /// The data of all databases can no longer be read, or can be again.
   func damage(_ isSo: Bool = true) { isDamaged.withLockedValue { $0 = isSo } }
@@ -365,11 +367,11 @@ final class CuttableStore: ClusterStore {
     insteadOf ended: LeaseMark?,
     knowing history: StorageHistory?
   ) throws -> Lease {
-    let isRefused = refusedLeases.withLockedValue { count in
-      count = count.map { $0 + 1 }
-      return count != nil
+    let refused = refusedLeases.withLockedValue { refused in
+      refused?.count += 1
+      return refused?.kind
     }
-    if isRefused { throw StoreError(.notWritable, description: "no permission") }
+    if let refused { throw StoreError(refused, description: "it is refused") }
     return try reach()
       .acquire(database, by: server, for: duration, insteadOf: ended, knowing: history)
   }

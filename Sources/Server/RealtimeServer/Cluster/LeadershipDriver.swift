@@ -251,8 +251,9 @@ final class LeadershipDriver: DatabaseLeaders {
         try store.acquire(name, by: me.id, for: timing.lease, insteadOf: ended, knowing: history)
       } then: { driver, result in
         switch result {
-        case .failure(let error): driver.failed(error)
-        case .success: driver.worksAgain()
+        // Somebody may have deleted or renamed the database.
+        case .failure(let error) where error.kind != .missing: driver.failed(error)
+        case .failure, .success: driver.worksAgain()
         }
         driver.handle(.acquired(name, result))
       }
