@@ -235,6 +235,22 @@ struct IdentityContractTests {
     try store.close()
   }
 
+  @Test(
+    "A token that is replaced twice by the same one has one successor",
+    arguments: Storage.allCases
+  )
+  func replacedTwice(storage: Storage) throws {
+    let store = try storage.identities(in: directory)
+    try store.apply([.begin(session("s", of: "u"), token: [1])])
+    for time in 5...6 as ClosedRange<Int64> {
+      try store.apply([.replace(token: [1], successor: [2], at: time)])
+    }
+    #expect(try store.session(ofToken: [1])?.replaced == 6)
+    #expect(try store.session(ofToken: [2])?.session.id == "s")
+    #expect(try store.session(ofToken: [2])?.replaced == nil)
+    try store.close()
+  }
+
   @Test("Renaming a database moves its accounts and ends their tokens", arguments: Storage.allCases)
   func renaming(storage: Storage) throws {
     let store = try storage.identities(in: directory)

@@ -209,9 +209,11 @@ package struct IdentityWriter<Failure: Error> {
       """,
       [.integer(time), .bytes(token)]
     )
+    // Another server may have replaced the token at the same moment, by the same one.
     try execute(
       """
       INSERT INTO \(tokens) (hash, \(session)) SELECT $1, \(session) FROM \(tokens) WHERE hash = $2
+      ON CONFLICT (hash) DO NOTHING
       """,
       [.bytes(successor), .bytes(token)]
     )
