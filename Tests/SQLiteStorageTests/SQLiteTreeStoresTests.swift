@@ -117,7 +117,7 @@ struct SQLiteTreeStoresTests {
 
   @Test(
     "leaves the accounts of a database that cannot take another name",
-    arguments: ["hearth", "taken"]
+    arguments: ["hearth", "taken", "missing/directory"]
   )
   func refusedName(_ name: String) throws {
     _ = try stores.create("team")

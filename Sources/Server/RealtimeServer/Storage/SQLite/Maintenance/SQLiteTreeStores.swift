@@ -132,7 +132,12 @@ package struct SQLiteTreeStores: StoredDatabases {
       throw StoreError(systemCode: errno, "cannot replace \(target)")
     }
     // If the process ends in between, the accounts wait for the database to be renamed again.
-    try change(name, .rename(database: name, to: newName), in: accounts) { () throws(StoreError) in
+    try change(
+      name,
+      .rename(database: name, to: newName),
+      undoneBy: .rename(database: newName, to: name),
+      in: accounts
+    ) { () throws(StoreError) in
       try move(directory(of: name), to: target)
     }
   }
@@ -140,6 +145,7 @@ package struct SQLiteTreeStores: StoredDatabases {
   private func change(
     _ name: String,
     _ identities: IdentityChange,
+    undoneBy undo: IdentityChange? = nil,
     in accounts: String,
     _ body: () throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -151,15 +157,18 @@ package struct SQLiteTreeStores: StoredDatabases {
       try DirectoryLock(directory: path), try DirectoryLock(directory: directory(of: name)),
     ]
     defer { for lock in locks { lock.release() } }
-    if try SQLiteIdentityStore.exists(in: accounts) {
-      let store = try SQLiteIdentityStore(directory: accounts)
-      try StoreError.translating(at: accounts) {
-        // Tokens name the database, and others may have accounts in the next one of that name.
-        try store.apply([.revokeAll(database: name, validSince: now() / 1_000 + 1), identities])
-        try store.close()
-      }
+    let store =
+      try SQLiteIdentityStore.exists(in: accounts) ? SQLiteIdentityStore(directory: accounts) : nil
+    defer { try? store?.close() }
+    // Tokens name the database, and others may have accounts in the next one of that name.
+    let ends = IdentityChange.revokeAll(database: name, validSince: now() / 1_000 + 1)
+    try StoreError.translating(at: accounts) { try store?.apply([ends, identities]) }
+    do throws(StoreError) {
+      try body()
+    } catch {
+      if let undo { try? store?.apply([undo]) }
+      throw error
     }
-    try body()
   }
 
   private func move(_ directory: String, to target: String) throws(StoreError) {
