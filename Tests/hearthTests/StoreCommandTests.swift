@@ -27,6 +27,11 @@ struct StoreCommandTests {
     #expect(try sandbox.hearth("migrate", data, second).status == 0)
     #expect(try sandbox.hearth("export", "--store", second).output == export.output)
     try sandbox.succeed("cluster", "--store", second)
+    let third = try postgres.makeDatabase()
+    let name = third.split(separator: "/").last ?? ""
+    let words = "host=127.0.0.1 port=\(postgres.port) user=hearth dbname=\(name)"
+    #expect(try sandbox.hearth("migrate", data, words).status == 0)
+    #expect(try sandbox.hearth("export", "--store", third).output == export.output)
   }
 
   @Test("Odd keys are migrated unchanged, and invalid ones are rejected with their position")

@@ -104,7 +104,8 @@ private enum MigrationStorage {
   case shared(String)
 
   init(_ text: String) throws(CommandFailure) {
-    if text.hasPrefix("postgres://") || text.hasPrefix("postgresql://") {
+    // libpq also takes host=HOST dbname=NAME, as --store does.
+    if text.prefixMatch(of: #/postgres(ql)?:\/\/|\w+\s*=/#) != nil {
       self = .shared(text)
     } else {
       self = .directory(
