@@ -1,4 +1,5 @@
 import DurableFiles
+import FaultyStorage
 import Foundation
 import RealtimeCore
 import TestSupport
@@ -103,6 +104,18 @@ struct SQLiteTreeStoresTests {
     try write(3, to: "fine")
     #expect(try stores.names() == ["broken", "busy", "fine"])
     try busy.close()
+  }
+
+  @Test("leaves nothing of a database that cannot be created")
+  func fullDisk() throws {
+    _ = try stores.create("other")
+    let disk = FaultyDisk(directory: directory.file("data"))
+    disk.fail(at: 1, .full, lasting: true)
+    #expect(throws: StoreError.self) { try stores.create("more") }
+    let databases = directory.file("data/databases")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: databases) == ["other"])
+    disk.repair()
+    #expect(try stores.create("more"))
   }
 
   @Test("omits unfinished drafts and directories without a database")

@@ -88,10 +88,11 @@ package struct SQLiteTreeStores: StoredDatabases {
       return true
     }
     let draft = "\(databases)/.\(name)-\(UUID().uuidString)"
+    // Nothing, once the draft has its name.
+    defer { try? FileManager.default.removeItem(atPath: draft) }
     try store(in: draft).close()
     guard Foundation.rename(draft, directory(of: name)) == 0 else {
       let code = errno
-      try? FileManager.default.removeItem(atPath: draft)
       // Another process has created it in the meantime.
       if code == ENOTEMPTY || code == EEXIST { return false }
       throw StoreError(systemCode: code, "cannot create \(directory(of: name))")
