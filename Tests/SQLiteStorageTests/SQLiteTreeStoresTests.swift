@@ -106,6 +106,21 @@ struct SQLiteTreeStoresTests {
     try busy.close()
   }
 
+  @Test("is not held by a process that has locked a file of the same number elsewhere")
+  func sameNumber() throws {
+    let (path, list) = (directory.file("data"), directory.file("locks"))
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    try Data().write(to: URL(fileURLWithPath: path + "/lock"))
+    var status = stat()
+    #expect(stat(path + "/lock", &status) == 0)
+    let line = "1: FLOCK  ADVISORY  WRITE \(getpid()) 00:00:\(status.st_ino) 0 EOF\n"
+    try Data(line.utf8).write(to: URL(fileURLWithPath: list))
+    #expect(DirectoryLock.holder(of: path, in: list) == nil)
+    let lock = try DirectoryLock(directory: path)
+    #expect(DirectoryLock.holder(of: path, in: list) == getpid())
+    lock.release()
+  }
+
   @Test("leaves nothing of a database that cannot be created")
   func fullDisk() throws {
     _ = try stores.create("other")

@@ -225,17 +225,22 @@ final class DirectoryLock: Sendable {
   }
 
   /// The process that holds a directory, found without touching the lock; nil if none does.
-  static func holder(of directory: String) -> pid_t? {
+  ///
+  /// - Parameters:
+  ///   - directory: The path of the directory.
+  ///   - list: The system's list of locks.
+  /// - Returns: The number of the process.
+  static func holder(of directory: String, in list: String = "/proc/locks") -> pid_t? {
     // A lock that ends while the list is read can hide another one.
     for _ in 0..<3 {
-      if let holder = listedHolder(of: directory) { return holder }
+      if let holder = listedHolder(of: directory, in: list) { return holder }
     }
     return nil
   }
 
-  private static func listedHolder(of directory: String) -> pid_t? {
+  private static func listedHolder(of directory: String, in list: String) -> pid_t? {
     var status = stat()
-    guard stat(directory + "/lock", &status) == 0, let locks = fopen("/proc/locks", "re") else {
+    guard stat(directory + "/lock", &status) == 0, let locks = fopen(list, "re") else {
       return nil
     }
     // The system gives a long list in pieces, and has no size for it: Foundation takes the first
@@ -249,12 +254,26 @@ final class DirectoryLock: Sendable {
         as: UTF8.self
       )
       .split(separator: " ")
-      guard words.count > 5, words[1] == "FLOCK", words[5].hasSuffix(":\(status.st_ino)") else {
-        continue
-      }
+      guard words.count > 5, words[1] == "FLOCK", words[5].hasSuffix(":\(status.st_ino)"),
+        mayHaveOpen(status, process: words[4])
+      else { continue }
       return pid_t(words[4])
     }
     return nil
+  }
+
+  /// Whether a process has a file open, as far as the system says.
+  ///
+  /// A file of another file system may have the same number, and some file systems are listed by
+  /// another device than they have.
+  private static func mayHaveOpen(_ file: stat, process: Substring) -> Bool {
+    let path = "/proc/\(process)/fd"
+    let names = try? FileManager.default.contentsOfDirectory(atPath: path)
+    return names?.contains { name in
+      var status = stat()
+      return stat("\(path)/\(name)", &status) == 0 && status.st_ino == file.st_ino
+        && status.st_dev == file.st_dev
+    } ?? true
   }
 
   private static func holder(_ descriptor: Int32) -> String {
