@@ -1,3 +1,4 @@
+import Foundation
 import HearthLab
 import PostgresTestSupport
 import RealtimeCore
@@ -50,6 +51,47 @@ struct HostTests {
     #expect(error?.isLost == true)
     #expect(error?.description.contains("port 1") == true)
     #expect(error?.description.contains("port 2") == true)
+  }
+
+  @Test("A PostgreSQL that is starting is away, in whatever language it says so")
+  func otherLanguage() throws {
+    let (listener, port) = try listen()
+    // It answers the attempt to connect, and the question what that means.
+    Thread.detachNewThread {
+      for _ in 1...2 {
+        let client = accept(listener, nil, nil)
+        var request = [UInt8](repeating: 0, count: 1_024)
+        _ = read(client, &request, request.count)
+        let fields = ["SFATAL", "VFATAL", "C57P03", "Mdas Datenbanksystem startet gerade", ""]
+        let text: [UInt8] = fields.flatMap { Array($0.utf8) + [0] }
+        let length = UInt32(text.count + 4).bigEndian
+        let answer = [UInt8(ascii: "E")] + withUnsafeBytes(of: length) { Array($0) } + text
+        _ = answer.withUnsafeBytes { write(client, $0.baseAddress, $0.count) }
+        close(client)
+      }
+      close(listener)
+    }
+    let query = "sslmode=disable&gssencmode=disable"
+    let address = PostgresAddress("postgres://hearth@127.0.0.1:\(port)/x?\(query)")
+    let error = #expect(throws: PostgresFailure.self) { try PostgresConnection(to: address) }
+    #expect(error?.kind == .unreachable, "\(error?.description ?? "")")
+  }
+
+  /// A socket at a port of 127.0.0.1 that was free.
+  private func listen() throws -> (descriptor: Int32, port: Int) {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length) == 0 && Foundation.listen(descriptor, 16) == 0
+          && getsockname(descriptor, $0, &length) == 0
+      }
+    }
+    try #require(isBound)
+    return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
   }
 
   @Test("A commit does not wait for a silent connection until its own time limit")

@@ -34,6 +34,7 @@ static int load(char *reason, size_t size) {
   FIND(conninfoParse, "PQconninfoParse");
   FIND(conninfoFree, "PQconninfoFree");
   FIND(connectdbParams, "PQconnectdbParams");
+  FIND(pingParams, "PQpingParams");
   FIND(status, "PQstatus");
   FIND(backendPID, "PQbackendPID");
   FIND(socket, "PQsocket");

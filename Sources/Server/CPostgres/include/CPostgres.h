@@ -13,6 +13,9 @@ typedef struct pg_result PGresult;
 
 typedef enum { CPOSTGRES_CONNECTION_OK = 0, CPOSTGRES_CONNECTION_BAD = 1 } CPostgresConnectionStatus;
 
+/// What a ping finds: here, a server that takes no connections, since it is starting or stopping.
+enum { CPOSTGRES_PING_REJECT = 1 };
+
 typedef enum {
   CPOSTGRES_EMPTY_QUERY = 0,
   CPOSTGRES_COMMAND_OK = 1,
@@ -52,6 +55,8 @@ typedef struct {
       const char *text, char *_Nullable *_Nullable message);
   void (*_Nonnull conninfoFree)(CPostgresOption *);
   PGconn *_Nullable (*_Nonnull connectdbParams)(
+      const char *_Nullable const *_Nonnull keywords, const char *_Nullable const *_Nonnull values, int expandDbname);
+  int (*_Nonnull pingParams)(
       const char *_Nullable const *_Nonnull keywords, const char *_Nullable const *_Nonnull values, int expandDbname);
   int (*_Nonnull status)(const PGconn *);
   int (*_Nonnull backendPID)(const PGconn *);

@@ -19,6 +19,9 @@ final class HostRace: @unchecked Sendable {
   /// How long the host that answered last is tried alone.
   private static let headStart = 0.25
 
+  /// What PostgreSQL says while it is starting or stopping.
+  private static let between = "the database system is"
+
   private init(_ settings: [(String, String)], library: PostgresLibrary) {
     self.settings = settings
     self.library = library
@@ -79,12 +82,19 @@ final class HostRace: @unchecked Sendable {
     let handle = library.functions.connectdbParams(keywords, values, 1)
     let isOpen =
       handle.map { library.functions.status($0) == CPOSTGRES_CONNECTION_OK.rawValue } ?? false
+    var reason = handle.map { String(cString: library.functions.errorMessage($0)) } ?? ""
+    // PostgreSQL may say it in another language.
+    if !isOpen, reason.contains("FATAL"), !reason.contains(Self.between),
+      Int(library.functions.pingParams(keywords, values, 1)) == CPOSTGRES_PING_REJECT
+    {
+      reason = "\(Self.between) starting or stopping: \(reason)"
+    }
     condition.withLock {
       pending -= 1
       if let handle, isOpen, winner == nil, !isOver {
         winner = (handle, number)
       } else if let handle {
-        if !isOpen { failures.append(String(cString: library.functions.errorMessage(handle))) }
+        if !isOpen { failures.append(reason) }
         library.functions.finish(handle)
       } else {
         failures.append("there is not enough memory for a connection")
