@@ -539,6 +539,18 @@ struct RepoCoreOfflineTests {
     #expect(driver.values == [#"{"a":{"n":7}} cached"#])
   }
 
+  @Test("A write at the end of the connection changes stored data without a listener")
+  func disconnected() throws {
+    var driver = try restarted(#"{"a":1,"b":2}"#)
+    driver.engine.connect()
+    let token = driver.engine.token()
+    driver.engine.feed(.onDisconnect(token, path: "list/a", .set(.empty)))
+    driver.engine.answer(try #require(driver.engine.requests.last).id)
+    driver.engine.lose()
+    driver.restart(observing: "list")
+    #expect(driver.values == [#"{"b":2} cached"#])
+  }
+
   @Test("An accepted write changes a stored window only for children it contains")
   func acknowledgedInWindow() throws {
     let shown = try showing(lastTwo, #"{"b":{"n":2},"c":{"n":3}}"#)

@@ -345,7 +345,7 @@ struct OfflineCache: Sendable {
     }
   }
 
-  /// The server accepted a write: entries that no listen follows are updated with it.
+  /// The server accepted or performed a write: entries that no listen follows are updated with it.
   ///
   /// The written data gets its own entry, unless an entry above it is stored or followed.
   mutating func acknowledge(

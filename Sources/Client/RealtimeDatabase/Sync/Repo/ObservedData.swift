@@ -260,6 +260,8 @@ struct ObservedData: Sendable {
     let node = resolve(change.node, at: change.path, time: time)
     let events = sync.applyServerOverwrite(at: change.path, with: node)
     offline?.follow([change.path], tag: nil, in: sync)
+    let known = Change(change.path, to: node)
+    offline?.acknowledge([known], in: sync, with: listens, now: time.wall)
     return raised(events)
   }
 
