@@ -69,6 +69,19 @@ struct AuthCoreTests {
     )
   }
 
+  @Test("A token request that fails because the user changes meanwhile may be repeated")
+  func interrupted() {
+    let bob = Account(uid: "bob", tokens: tokens("2", at: 1_000_000))
+    for change in [AuthInput.signedOut, .signedIn(bob)] {
+      var core = AuthCore(account: ann())
+      _ = core.handle(.tokenWanted(1, isForced: true), now: 1_000_000, random: 0.5)
+      let failures = core.handle(change, now: 1_000_000, random: 0.5).compactMap { output in
+        if case .token(1, .failure(let error)) = output { error.isTemporary } else { nil }
+      }
+      #expect(failures == [true])
+    }
+  }
+
   @Test(
     "A token is refreshed five minutes before it expires, a short-lived one at half its lifetime",
     arguments: [(3_600, 3_300_000), (700, 400_000), (500, 250_000), (60, 30_000), (2, 1_000)]

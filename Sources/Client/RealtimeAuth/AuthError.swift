@@ -338,8 +338,9 @@ public enum AuthErrorCode: Int, Hashable, Sendable, CaseIterable {
 }
 
 extension AuthError: DatabaseTokenFailure {
-  /// Whether a retry may succeed: the service could not be reached, is busy, or failed.
+  /// Whether a retry may succeed: the service could not be reached, is busy, or failed, or the user
+  /// changed meanwhile.
   var isTemporary: Bool {
-    [.networkError, .tooManyRequests, .internalError].contains(kind)
+    [.networkError, .tooManyRequests, .internalError, .nullUser].contains(kind)
   }
 }
