@@ -83,6 +83,16 @@ extension EndToEnd {
       }
     }
 
+    @Test("An empty path does not mean the whole database")
+    func emptyDatabasePath() throws {
+      let sandbox = try Sandbox()
+      try sandbox.hearth("set", "/a", "1")
+      for words in [["set", "", "null"], ["get", ""], ["watch", "", "--count", "1"]] {
+        expect(try sandbox.run(words), status: 2, says: "the path is empty")
+      }
+      #expect(try sandbox.hearth("get", "/").output == "{\"a\":1}\n")
+    }
+
     @Test("A pipe is no database, and is not waited for")
     func pipe() throws {
       let sandbox = try Sandbox()

@@ -240,7 +240,7 @@ extension Rules {
     }
 
     private func decide(by rules: RuleSet, on root: Node) throws(CommandFailure) -> Decision {
-      let path = Path(wire: try DatabasePath.parse(read ?? write ?? ""))
+      let path = Path(wire: try DatabasePath.parse(read ?? write ?? "/"))
       let auth = try auth()
       let now = Int64(Date().timeIntervalSince1970 * 1_000)
       if read != nil {

@@ -304,6 +304,10 @@ enum DatabasePath {
   ///
   /// - Throws: ``CommandFailure`` with what is wrong with the path.
   static func parse(_ text: String) throws(CommandFailure) -> String {
+    // It may come of a variable that is not set, and would mean everything.
+    guard !text.isEmpty else {
+      throw CommandFailure(.usage, "the path is empty; / means the whole database")
+    }
     let path = Path(wire: text)
     // The client's own state is below `.info`, a key that no data can have.
     let named = path.first == ".info" ? path.rest : path
