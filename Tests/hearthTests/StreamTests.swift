@@ -35,6 +35,16 @@ extension EndToEnd {
       #expect(outcome.status == 0 && outcome.output.contains("\n1. Unsent, by "), "\(outcome)")
     }
 
+    @Test("A watch ends when nobody reads what it prints, although nothing changes")
+    func unreadWatch() throws {
+      let sandbox = try Sandbox()
+      try sandbox.hearth("set", "/notes/a", "1")
+      let watch = "timeout 60 $HEARTH watch /notes; echo $? >&2"
+      let outcome = try shell("{ \(watch); } | head -1", in: sandbox)
+      #expect(outcome.output == "child_added /notes/a 1\n")
+      #expect(outcome.errors == "141\n")
+    }
+
     @Test(
       "If the ID cannot be printed, the post is written and the error names the ID",
       arguments: [">/dev/full", ">&-"]

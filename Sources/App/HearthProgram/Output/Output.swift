@@ -152,6 +152,17 @@ package enum Output {
 }
 
 extension Output {
+  /// Ends the process, from now on, once nobody reads its output any more.
+  ///
+  /// A command that writes seldom would otherwise outlive its readers until it writes again.
+  static func endWithReaders() {
+    Thread.detachNewThread {
+      var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+      while poll(&output, 1, -1) < 0, errno == EINTR {}
+      if output.revents & Int16(POLLERR) != 0 { fail(because: EPIPE) }
+    }
+  }
+
   private static func fail(because code: Int32) -> Never {
     if code == EPIPE {
       signal(SIGPIPE, SIG_DFL)

@@ -63,6 +63,7 @@ struct Watch: BlogCommand {
     if let count, count < 1 {
       throw CommandFailure(.usage, "--count must be at least 1")
     }
+    Output.endWithReaders()
     let session = try BlogSession(options, isEndless: true)
     let events = AsyncThrowingStream<WatchEvent, any Error> { continuation in
       session.database.reference(withPath: path).observe(
