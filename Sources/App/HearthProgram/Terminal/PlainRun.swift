@@ -127,16 +127,18 @@ private struct LineInput {
     if count < 0, errno == EINTR { return [] }
     guard count > 0 || !rest.isEmpty else { return nil }
     // The last line need not have an end.
-    rest += count > 0 ? buffer[..<count] : [UInt8(ascii: "\n")]
-    var lines: [String] = []
-    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+    let newline = UInt8(ascii: "\n")
+    let known = rest.count
+    rest += count > 0 ? buffer[..<count] : [newline]
+    // A long line comes in many parts, and the earlier ones have no end.
+    guard let end = rest[known...].lastIndex(of: newline) else { return [] }
+    let ended = rest[..<end].split(separator: newline, omittingEmptySubsequences: false)
+    rest.removeFirst(end + 1)
+    return ended.map { bytes in
       // Files from Windows have another line end.
-      let isReturned = end > 0 && rest[end - 1] == UInt8(ascii: "\r")
-      let line = rest[..<(isReturned ? end - 1 : end)]
+      let line = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
       if String(validating: line, as: UTF8.self) == nil { hasUnreadable = true }
-      lines.append(String(decoding: line, as: UTF8.self))
-      rest.removeFirst(end + 1)
+      return String(decoding: line, as: UTF8.self)
     }
-    return lines
   }
 }
