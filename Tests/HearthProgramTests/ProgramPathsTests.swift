@@ -46,6 +46,20 @@ struct ProgramPathsTests {
     #expect(Set(others + [short]).count == 4)
   }
 
+  @Test("A path that is not UTF-8, which the system's variables may have, is refused")
+  func unreadable() throws {
+    let runtime = try TemporaryDirectory()
+    for variable in ["HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"] {
+      var environment = ["HOME": "/elsewhere"]
+      environment[variable] = "/j\u{FFFD}rg"
+      let error = #expect(throws: CommandFailure.self) {
+        try Self.socket(runtime, environment)
+      }
+      #expect(error?.status == .usage && error?.description.contains("is not UTF-8") == true)
+    }
+    _ = try Self.socket(runtime, dataDirectory: "/elsewhere", ["HOME": "/j\u{FFFD}rg"])
+  }
+
   @Test("Unsent writes are looked for under the sockets of the same data only")
   func formerSockets() throws {
     func sockets(_ dataDirectory: String?, _ environment: [String: String]) throws -> Set<String> {

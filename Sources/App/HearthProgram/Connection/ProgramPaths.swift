@@ -50,6 +50,13 @@ package struct ProgramPaths: Sendable {
       data = Self.absolute(try directory("XDG_DATA_HOME", orElse: ".local/share"))
       state = try directory("XDG_STATE_HOME", orElse: ".local/state")
     }
+    // What is not UTF-8 in a variable has been replaced, which would name another directory.
+    if let other = [data, state].first(where: { $0.contains("\u{FFFD}") }) {
+      throw CommandFailure(
+        .usage,
+        "the path \(other) is not UTF-8 text; choose another directory with --data-dir"
+      )
+    }
     self.data = data
     isNamed = dataDirectory != nil
     namesSocket = socket != nil
