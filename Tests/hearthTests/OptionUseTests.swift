@@ -191,6 +191,7 @@ struct OptionUseTests {
       ["serve", "--log-mark", ""], ["replay", "x", "--cast", ""], ["migrate", "", "x"],
       ["migrate", "x", ""], ["backup", ""], ["import", "--replace", ""], ["rules", "set", ""],
       ["users", "list", "--data-dir", ""], ["swarm", "--report", ""], ["swarm", "--directory="],
+      ["databases", "delete", "x", "--store", ""], ["serve", "--store="],
     ] {
       let error = #expect(throws: CommandFailure.self, "\(words)") {
         try OptionUse.check(words, of: Hearth.self)

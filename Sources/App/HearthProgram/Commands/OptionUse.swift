@@ -134,8 +134,8 @@ package enum OptionUse {
   /// What the values are called that are paths, although no shell completes them.
   private static let pathNames: Set<String> = ["file", "out.cast", "source", "target"]
 
-  /// Ensures that no path is empty: that would mean the working directory, but comes of a variable of
-  /// the shell that is not set.
+  /// Ensures that no path and no store is empty: that would mean the working directory, but comes of a
+  /// variable of the shell that is not set.
   private static func requirePaths(
     in words: [String],
     of command: any ParsableCommand.Type
@@ -155,6 +155,8 @@ package enum OptionUse {
       if pathOptions.contains(option) {
         throw CommandFailure(.usage, "the path after \(option) is empty")
       }
+      // It would mean the database that PostgreSQL takes for the user of the system.
+      if option == "--store" { throw CommandFailure(.usage, "the URL after --store is empty") }
       if word.isEmpty, takesPath, !all.contains(before) {
         throw CommandFailure(.usage, "a path is empty")
       }
