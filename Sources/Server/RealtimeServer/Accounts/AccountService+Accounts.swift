@@ -46,12 +46,14 @@ extension AccountService {
   ///   - account: The account.
   ///   - change: The change to make.
   ///   - claims: The claims of the user's token, or nil when an administrator makes the change.
+  ///   - caller: The sender of the request, who cannot have any number of passwords hashed.
   /// - Returns: The changed account, and new tokens for a user who needs them.
   /// - Throws: ``IdentityError`` when the change is not allowed.
   func update(
     _ account: Account,
     with change: AccountChange,
-    claims: JSONValue?
+    claims: JSONValue?,
+    by caller: Caller
   ) async throws(IdentityError) -> (account: Account, signedIn: SignedIn?) {
     let changesCredentials =
       change.password != nil || change.email.map { $0 != account.email } ?? false
@@ -60,7 +62,12 @@ extension AccountService {
     }
     if let email = change.email { try checkFree(email, for: account) }
     var hash: PasswordHash?
-    if let password = change.password { hash = try await self.hash(password) }
+    if let password = change.password {
+      guard claims == nil || clientAttempts.take(caller.client, at: clock()) else {
+        throw .tooManyAttempts
+      }
+      hash = try await self.hash(password)
+    }
     // The account may have changed while the password was hashed.
     guard let now = try read({ try $0.account(account.uid, in: account.database) }),
       now.validSince == account.validSince

@@ -136,7 +136,7 @@ extension AccountService {
     if change.password != nil, account.email == nil, change.email == nil {
       throw IdentityError("MISSING_EMAIL")
     }
-    let (changed, signedIn) = try await update(account, with: change, claims: claims)
+    let (changed, signedIn) = try await update(account, with: change, claims: claims, by: caller)
     let wantsTokens = try fields.flag("returnSecureToken") ?? false
     return IdentityJSON.changed(changed, signedIn: wantsTokens ? signedIn : nil)
   }
@@ -186,7 +186,7 @@ extension AccountService {
       let account = try account(fields, by: caller)
       let change = try change(fields, isAdministrator: true)
       return IdentityJSON.changed(
-        try await update(account, with: change, claims: nil).account,
+        try await update(account, with: change, claims: nil, by: caller).account,
         signedIn: nil
       )
     case "delete":

@@ -68,7 +68,8 @@ extension AccountService {
     guard change.email != nil else { throw IdentityError("MISSING_EMAIL") }
     guard account.providers.isEmpty else { throw IdentityError("PROVIDER_ALREADY_LINKED") }
     guard
-      let signedIn = try await update(account, with: change, claims: claims).signedIn
+      let signedIn = try await update(account, with: change, claims: claims, by: caller)
+        .signedIn
     else {
       throw .failed
     }
