@@ -273,7 +273,10 @@ extension AccountService {
   ) throws(IdentityError) -> (code: OneTimeCode, account: Account) {
     guard let code = try read({ try $0.code(hash) }), code.database == caller.database,
       let account = try read({ try $0.account(code.uid, in: code.database) }),
-      account.email == code.email
+      account.email == code.email,
+      // Who has the password now need not fear codes that went astray before.
+      code.purpose != .passwordReset
+        || account.passwordChanged ?? .min <= code.expires - Self.codeLifetime
     else { throw IdentityError("INVALID_OOB_CODE") }
     guard code.expires > clock() else { throw IdentityError("EXPIRED_OOB_CODE") }
     guard !account.isDisabled else { throw IdentityError("USER_DISABLED") }
