@@ -122,6 +122,25 @@ struct PlainRequestTests {
     try await closed.get()
   }
 
+  @Test("get an answer of the moment in which the listener shuts down")
+  func answeredAtTheEnd() async throws {
+    let loop = MultiThreadedEventLoopGroup.singleton.next()
+    let asked = loop.makePromise(of: EventLoopPromise<HTTPReply>.self)
+    let listener = try await listen { _, loop in
+      let answer = loop.makePromise(of: HTTPReply.self)
+      asked.succeed(answer)
+      return answer.futureResult
+    }
+    async let text = RawPeer.exchange(listener.address, Self.get)
+    let answer = try await asked.futureResult.get()
+    try await answer.futureResult.eventLoop.flatSubmit {
+      let closed = listener.closePlainConnections()
+      answer.succeed(.answer(Self.text("stored")))
+      return closed
+    }.get()
+    #expect(try await text.hasSuffix("\r\n\r\nstored"))
+  }
+
   @Test("may be answered with a stream")
   func stream() async throws {
     let ended = MultiThreadedEventLoopGroup.singleton.next().makePromise(of: Void.self)

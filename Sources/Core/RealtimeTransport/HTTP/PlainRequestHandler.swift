@@ -452,7 +452,10 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
     case .receiving where request.head != nil:
       // An upload is answered, so that its client knows that nothing was stored.
       write(HTTPAnswer(status: 503, error: "the server is stopping"), isLast: true)
-    case .receiving: close()
+    case .receiving:
+      // The last answer may be of this tick.
+      output?.flush()
+      close()
     case .answering: isLast = true
     case .streaming(let stream, _):
       stream.end()
