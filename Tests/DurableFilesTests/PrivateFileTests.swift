@@ -64,6 +64,26 @@ struct PrivateFileTests {
     #expect(stat(place.file("h"), &status) == 0 && status.st_uid == 0, "it was there before")
   }
 
+  @Test(
+    "What root has created elsewhere is not given to whoever exchanges the directory",
+    .enabled(if: geteuid() == 0, "only root can give files away")
+  )
+  func exchanged() throws {
+    #expect(chown(place.path, 7, 8) == 0)
+    let made = place.file("elsewhere")
+    try PrivateDirectory.create(made)
+    #expect(chown(made, 0, 0) == 0)
+    let descriptor = open("\(made)/f", O_RDWR | O_CREAT | O_EXCL, 0o600)
+    defer { close(descriptor) }
+    for _ in 0..<2 {
+      PrivateFile.inheritOwner(descriptor, at: place.file("f"))
+      var status = stat()
+      #expect(fstat(descriptor, &status) == 0 && status.st_uid == 0)
+      // Now with a file of that name.
+      try PrivateFile.create(place.file("f"), followsLink: true)
+    }
+  }
+
   @Test("Creating a file syncs every directory above it until the file has content")
   func names() throws {
     let real = URL(fileURLWithPath: place.path).resolvingSymlinksInPath().path

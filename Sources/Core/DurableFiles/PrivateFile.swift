@@ -51,9 +51,15 @@ package enum PrivateFile {
   ///   - descriptor: The file or directory, which this process has created.
   ///   - path: Its path.
   package static func inheritOwner(_ descriptor: CInt, at path: String) {
-    var directory = stat()
-    guard geteuid() == 0, stat(FilePath.directory(of: path), &directory) == 0,
-      directory.st_uid != 0
+    guard geteuid() == 0 else { return }
+    let parent = Foundation.open(FilePath.directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard parent >= 0 else { return }
+    defer { close(parent) }
+    var (directory, entry, made) = (stat(), stat(), stat())
+    // Whoever may change a link above could have exchanged the directory in the meantime.
+    guard fstat(parent, &directory) == 0, directory.st_uid != 0,
+      fstatat(parent, FilePath.name(of: path), &entry, AT_SYMLINK_NOFOLLOW) == 0,
+      fstat(descriptor, &made) == 0, entry.st_dev == made.st_dev, entry.st_ino == made.st_ino
     else { return }
     _ = fchown(descriptor, directory.st_uid, directory.st_gid)
   }
