@@ -113,8 +113,8 @@ struct LogTests {
     #expect(!isDue("u1999", 182))
   }
 
-  @Test("reports once why connections were closed whose clients could not be notified")
-  func untold() async throws {
+  @Test("reports once why connections were dropped, also if their clients were notified")
+  func dropped() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .open)
     options.limits.frameBytes = 2_048
     options.limits.messageFrames = 2
@@ -126,13 +126,17 @@ struct LogTests {
         let nameless = try await RawWebSocket(server.address)
         for text in ["3", "a", "b", "c"] { nameless.send(text) }
         #expect(try await nameless.closeCode() == 1_009)
+        let garbled = try await RawWebSocket(server.address)
+        garbled.send("{")
+        #expect(try await garbled.closeCode() == 1_002)
         let told = try await server.connectAndGreet()
         told.close()
         _ = try await told.closed()
       }
     }
     let notes = lines.filter { $0.hasPrefix("notice dropped a connection") }
-    #expect(notes.count == 2)
+    #expect(notes.count == 3)
+    #expect(notes.contains { $0.contains("a message that cannot be understood") })
     #expect(notes.contains { $0.contains("a frame of more than 2048 bytes") })
     #expect(notes.contains { $0.contains("a message of 3 frames is longer than 2 frames") })
   }

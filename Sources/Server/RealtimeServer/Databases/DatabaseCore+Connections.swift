@@ -310,7 +310,11 @@ extension DatabaseCore {
   func drop(_ peer: PeerID, code: UInt16, reason: String) {
     guard let session = sessions[peer] else { return }
     metrics.dropped += 1
-    logger.notice("dropped a connection: \(reason)", metadata: ["peer": "\(peer)"])
+    let note = "dropped a connection: \(reason)"
+    // It can come back at once and do the same again.
+    if peers.users.isDue(note, about: hub.identity(of: peer)?.uid) {
+      logger.notice("\(note)", metadata: ["peer": "\(peer)"])
+    }
     // Its remaining messages are ignored.
     session.inbox.removeAll()
     end(session, code: code, reason: reason)
