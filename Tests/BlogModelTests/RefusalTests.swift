@@ -27,10 +27,13 @@ struct RefusalTests {
     )
   }
 
-  @Test("Without an account, the message says how to sign in")
+  @Test("Without an account, the message says how to sign in, even if there was one at the start")
   func withoutAccount() {
-    let refusal = DatabaseErrorText(uid: "alice", signIn: "F6 signs in")
-    let text = refusal.text(denied("Permission denied"), for: .write, at: "/posts/p")
+    let advice = NIOLockedValueBox<String?>(nil)
+    let refusal = DatabaseErrorText(uid: "alice", signIn: { advice.withLockedValue(\.self) })
+    var text: String { refusal.text(denied("Permission denied"), for: .write, at: "/posts/p") }
+    #expect(text.hasPrefix("Permission denied at /posts/p"))
+    advice.withLockedValue { $0 = "F6 signs in" }
     #expect(text == "You are reading without an account; F6 signs in")
   }
 

@@ -170,14 +170,15 @@ package struct DatabaseErrorText: Sendable {
   private static let prefix = "Permission denied: "
   /// The user on whose behalf the request was made, as the rules know them.
   let uid: String
-  /// How to sign in, such as "F6 signs in"; nil unless the user reads without an account.
-  var signIn: String?
+  /// How to sign in, such as "F6 signs in"; nil unless the user reads without an account, which
+  /// may end at any time.
+  let signIn: @Sendable () -> String?
   /// Stores a refused request, and returns the path of the file; nil if it cannot be stored.
   let keep: @Sendable (JSONValue) -> String?
 
   package init(
     uid: String,
-    signIn: String? = nil,
+    signIn: @escaping @Sendable () -> String? = { nil },
     keep: @escaping @Sendable (JSONValue) -> String? = { _ in nil }
   ) {
     self.uid = uid
@@ -195,7 +196,7 @@ package struct DatabaseErrorText: Sendable {
   package func text(_ error: any Error, for request: Request, at place: String) -> String {
     guard let error = error as? DatabaseError else { return String(describing: error) }
     guard error.kind == .permissionDenied else { return error.reason }
-    if let signIn { return "You are reading without an account; \(signIn)" }
+    if let signIn = signIn() { return "You are reading without an account; \(signIn)" }
     let path = error.path.flatMap { $0 == "/" ? nil : $0 } ?? place
     if error.reason.hasPrefix(Self.prefix) {
       return "Permission denied at \(path): " + Self.rule(error.reason.dropFirst(Self.prefix.count))

@@ -98,7 +98,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///   - terminal: The name under which others see this terminal; nil to stay invisible.
   ///   - sharesReading: Whether others may see what the user reads at this terminal, if the screen
   ///     asks for that.
-  ///   - signIn: How to sign in, such as "F6 signs in", for a user who reads without an account.
+  ///   - signIn: Returns how to sign in, such as "F6 signs in", while the user has no account here.
   ///   - keepName: Called when the user has chosen another name here, and the database has it.
   ///   - keepRefused: Stores a request that the rules refused, and returns the path of the file.
   ///   - obstacle: Returns what keeps a local server from starting, while there is no connection.
@@ -111,7 +111,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     stars: StarMethod = .transaction,
     terminal: TerminalName? = nil,
     sharesReading: Bool = false,
-    signIn: String? = nil,
+    signIn: @escaping @Sendable () -> String? = { nil },
     keepName: @escaping @Sendable (String) -> Void = { _ in },
     keepRefused: @escaping @Sendable (JSONValue) -> String? = { _ in nil },
     obstacle: @escaping @Sendable () -> String? = { nil },

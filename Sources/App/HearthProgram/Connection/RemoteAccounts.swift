@@ -191,7 +191,8 @@ extension CommonOptions {
   func refusal(_ error: DatabaseError) -> String {
     let uid = (try? author(signedIn()).uid) ?? ""
     let kept = (try? paths()).map(RefusedRequests.init)
-    let refusal = DatabaseErrorText(uid: uid, signIn: signInAdvice) { kept?.keep($0) }
+    let advice = signInAdvice
+    let refusal = DatabaseErrorText(uid: uid, signIn: { advice }) { kept?.keep($0) }
     return refusal.text(error, for: .read, at: error.path ?? "/")
   }
 

@@ -108,8 +108,7 @@ struct Open: AsyncParsableCommand {
       stars: stars,
       terminal: offline.terminal,
       sharesReading: !screen.plain,
-      signIn: try hasAccounts() && configuration.tokenProvider == nil
-        ? screen.plain ? "\"hearth sign-in\" signs in" : "F6 signs in" : nil,
+      signIn: try signIn(with: configuration.tokenProvider),
       keepName: { [options] name in
         guard let user = auth?.currentUser, let remote = try? RemoteAccounts(options) else {
           return
@@ -141,6 +140,18 @@ struct Open: AsyncParsableCommand {
     await blog.flush()
     await database.close()
     return ending
+  }
+
+  /// How to sign in, while there is nobody whose tokens these are: the account may be disabled or
+  /// signed out elsewhere while the blog is open.
+  private func signIn(
+    with tokens: (any DatabaseTokenProvider)?
+  ) throws -> @Sendable () -> String? {
+    guard try hasAccounts() else { return { nil } }
+    let advice = screen.plain ? "\"hearth sign-in\" signs in" : "F6 signs in"
+    guard let tokens else { return { advice } }
+    guard let auth = tokens as? Auth else { return { nil } }
+    return { auth.currentUser == nil ? advice : nil }
   }
 
   @MainActor
