@@ -39,10 +39,19 @@ final class BlogServer: Sendable {
 
   /// Changes several paths at once, bypassing the rules.
   func administer(_ values: [String: Any]) async throws {
+    try await send("PATCH", "/.json", JSONSerialization.data(withJSONObject: values))
+  }
+
+  /// Puts rules in force.
+  func put(rules: String) async throws {
+    try await send("PUT", "/.settings/rules.json", Data(rules.utf8))
+  }
+
+  private func send(_ method: String, _ path: String, _ body: Data) async throws {
     let port = try #require(server.port)
-    var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)/.json")))
-    request.httpMethod = "PATCH"
-    request.httpBody = try JSONSerialization.data(withJSONObject: values)
+    var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)\(path)")))
+    request.httpMethod = method
+    request.httpBody = body
     request.setValue("Bearer \(Self.key)", forHTTPHeaderField: "Authorization")
     let (data, response) = try await URLSession.shared.data(for: request)
     let status = (response as? HTTPURLResponse)?.statusCode

@@ -280,6 +280,24 @@ struct NoticesTests {
     try await server.waitForListens(before, "nothing is left behind")
   }
 
+  @Test("arrive again once a list that was refused for a while is read again")
+  func refusedForAWhile() async throws {
+    let server = try await BlogServer(shippedRules: "blog.json")
+    let id = try await server.signedInBlog("alice").post(title: "Tea", body: "b")
+    let alice = try screen(server, "alice")
+    alice.blog.request(.follow(.recent))
+    try await alice.wait("the list") { $0.posts(.recent)?.count == 1 && $0.noticeEntries == [] }
+    try await server.put(rules: #"{"rules":{".read":false,".write":false}}"#)
+    try await alice.wait("the refusal") {
+      $0.all.contains { if case .feedFailed(.recent, _) = $0 { true } else { false } }
+    }
+    try await server.put(rules: StarIncrementTests.rules("blog.json"))
+    alice.blog.request(.stopFollowing(.recent))
+    alice.blog.request(.follow(.recent))
+    try await server.signedInBlog("bob").comment(on: id, text: "hi")
+    try await alice.wait("the comment") { $0.noticeEntries?.count == 1 }
+  }
+
   @Test("work under rules that lack replies and mentions")
   func oldRules() async throws {
     let rules =

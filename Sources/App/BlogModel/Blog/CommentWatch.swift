@@ -46,6 +46,9 @@ final class CommentWatch: @unchecked Sendable {
     if !isWaiting, wanted != Set(watched.keys) { waitForRest() }
   }
 
+  /// Watches those anew that were refused.
+  func restart() { watch(Array(wanted)) }
+
   private func waitForRest() {
     let before = wanted
     isWaiting = true
@@ -66,6 +69,8 @@ final class CommentWatch: @unchecked Sendable {
       watched[post] = Watched(query: query)
       watched[post]?.handle = query.observe(.value) { [weak self] snapshot in
         self?.take(snapshot, on: post)
+      } withCancel: { [weak self] _ in
+        self?.watched[post] = nil
       }
     }
   }

@@ -27,6 +27,9 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private let naming: Naming
   private let keepName: @Sendable (String) -> Void
   private var isNamed = false
+  private var nameHandle: DatabaseHandle?
+  /// Whether a list could not be read; what refused it may have ended other observers as well.
+  private var isRefused = false
   private var silence: Silence?
   private var search: PostSearch?
   /// Whether writes from an earlier run are waiting to be sent; nil until that is known.
@@ -162,15 +165,25 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   package func start(_ handler: @escaping @Sendable (BlogEvent) -> Void) {
     queue.async { [self] in
       self.handler = handler
-      people?.start()
-      marks?.start()
-      guard !naming.isFixed else { return }
-      blog.paths.user(me.uid).child("username").observe(.value) { [weak self] snapshot in
-        self?.take(name: snapshot.value as? String)
-      }
+      watch()
     }
     database.observeConnection { [queue, weak self] status in
       queue.async { [weak self] in self?.connectionChanged(status) }
+    }
+  }
+
+  /// Observes what is shown beside the lists, or does so anew.
+  private func watch() {
+    people?.start()
+    marks?.start()
+    notices?.restart()
+    ownLists?.restart()
+    latest?.restart()
+    guard !naming.isFixed else { return }
+    let name = blog.paths.user(me.uid).child("username")
+    if let nameHandle { name.removeObserver(withHandle: nameHandle) }
+    nameHandle = name.observe(.value) { [weak self] snapshot in
+      self?.take(name: snapshot.value as? String)
     }
   }
 
@@ -276,12 +289,17 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   private func follow(_ feed: FeedKind) {
     if let followed = feeds[feed] { return followed.publish() }
+    if isRefused {
+      isRefused = false
+      watch()
+    }
     let tell: @Sendable ([Post], FeedExtent) -> Void = { [weak self] posts, extent in
       self?.handler?(.extent(feed, extent))
       self?.handler?(.feed(feed, posts: posts))
     }
     let fail: @Sendable (any Error) -> Void = { [weak self] error in
       self?.feeds[feed] = nil
+      self?.isRefused = true
       self?.feedFailed(feed, with: error)
     }
     let followed = source(of: feed, tell: tell, fail: fail)

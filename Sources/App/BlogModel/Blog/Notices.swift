@@ -108,6 +108,11 @@ final class NoticeWatch: @unchecked Sendable {
   /// Listens for mentions of another name from now on.
   func rename(_ me: Author) {
     self.me = me
+    restart()
+  }
+
+  /// Watches anew, unless nothing is watched.
+  func restart() {
     guard handle != nil else { return }
     stop()
     start()

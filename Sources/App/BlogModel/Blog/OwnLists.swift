@@ -101,6 +101,13 @@ final class OwnListsWatch: @unchecked Sendable {
     }
   }
 
+  /// Watches anew, unless nothing is watched.
+  func restart() {
+    guard !handles.isEmpty else { return }
+    stop()
+    start()
+  }
+
   func stop() {
     for ((_, query), handle) in zip(places, handles) { query.removeObserver(withHandle: handle) }
     handles = []

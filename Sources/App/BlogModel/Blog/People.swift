@@ -18,6 +18,7 @@ final class PeopleWatch: @unchecked Sendable {
   private let presence: EphemeralValue?
   private var typing: [PostID: EphemeralValue] = [:]
   private var watched: [PostID: DatabaseHandle] = [:]
+  private var handle: DatabaseHandle?
 
   init(
     _ paths: BlogPaths,
@@ -39,8 +40,10 @@ final class PeopleWatch: @unchecked Sendable {
     }
   }
 
+  /// Watches who is online, or does so anew.
   func start() {
-    paths.people.observe(.value) { [tell] snapshot in
+    if let handle { paths.people.removeObserver(withHandle: handle) }
+    handle = paths.people.observe(.value) { [tell] snapshot in
       tell(.people(Self.people(snapshot)))
     }
   }

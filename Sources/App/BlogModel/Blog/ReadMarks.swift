@@ -18,14 +18,17 @@ final class ReadMarks: @unchecked Sendable {
   private var slots: [PostID: String] = [:]
   /// The posts whose marks are stored under the posts' own keys, as earlier versions did.
   private var old: Set<PostID> = []
+  private var handle: DatabaseHandle?
 
   init(_ place: DatabaseReference, tell: @escaping @Sendable (BlogEvent) -> Void) {
     self.place = place
     self.tell = tell
   }
 
+  /// Watches the marks, or does so anew.
   func start() {
-    place.observe(.value) { [weak self] snapshot in self?.take(snapshot) }
+    if let handle { place.removeObserver(withHandle: handle) }
+    handle = place.observe(.value) { [weak self] snapshot in self?.take(snapshot) }
   }
 
   func apply(_ change: ReadChange, completion: @escaping BlogCompletion = { _ in }) {
