@@ -47,7 +47,10 @@ extension Model {
       session[kind].phase = .failed(reason)
       if kind == session.tab {
         let why = Self.clause(reason)
-        session.message = .failure("This list cannot be read: \(why). r tries again.")
+        let place = context == .list ? "" : "On the list, "
+        session.message = .failure(
+          "This list cannot be read: \(why). \(place)\(session.retryAdvice)"
+        )
       }
     case .post(let id, let post):
       session.connection.lastEventAt = session.now

@@ -108,7 +108,8 @@ struct Painter: FramePainter {
       return open.post == nil ? "There is no such post." : "This post was deleted."
     }
     if case .failed(let reason) = session.feed.phase, model.openPost == nil {
-      return SafeText(untrusted: "Cannot be read: \(Model.clause(reason)). r tries again.")
+      let why = Model.clause(reason)
+      return SafeText(untrusted: "Cannot be read: \(why). \(session.retryAdvice)")
     }
     let texts = [searchNotice, followingNotice, offlineNotice].compactMap(\.self)
     return texts.isEmpty ? nil : texts.joined(separator: separator)

@@ -112,7 +112,7 @@ extension Painter {
       return ["Loading" + glyphs.ellipsis]
     case .failed(let reason):
       let text = SafeText(untrusted: "This list cannot be read: \(Model.clause(reason)).")
-      return [text, "r tries again."]
+      return [text, SafeText(untrusted: session.retryAdvice)]
     case .loaded:
       switch session.tab {
       case .following:

@@ -148,6 +148,11 @@ extension Session {
     return select(tab: all[(index + all.count) % all.count])
   }
 
+  /// What reads a list again that could not be read.
+  var retryAdvice: String {
+    (keys.keyText(for: "reload", in: .list)?.string ?? ":reload") + " tries again."
+  }
+
   mutating func reload() -> [Effect] {
     if case .failed = feed.phase { feed.phase = .loading }
     message = .note("Reading the list again")
