@@ -185,11 +185,14 @@ extension Model {
     }
     session.writing.unsent.keep(draft)
     let name = SafeText(untrusted: draft.title).truncated(to: 30, ellipsis: session.glyphs.ellipsis)
-    // In a post, c writes a comment, unless the post is gone.
-    let way = context == .post && openPost?.isGone == false ? "c in the list" : "c"
     session.message = .failure(
-      "Your post \"\(name.string)\" was not saved: \(why). It is kept; \(way) opens it."
+      "Your post \"\(name.string)\" was not saved: \(why). It is kept; \(draftKey) opens it."
     )
+  }
+
+  /// What opens a draft: in a post, c writes a comment, unless the post is gone.
+  var draftKey: String {
+    context == .post && openPost?.isGone == false ? "c in the list" : "c"
   }
 
   /// Logs the problem, and also shows it as a message if it does not fit into the form.

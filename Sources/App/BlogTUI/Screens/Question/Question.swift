@@ -89,8 +89,8 @@ extension Model {
       if let draft = composer?.draft { session.writing.unsent.keep(draft) }
       composer = nil
       session.message = .note(
-        session.writing.keepProblem == nil
-          ? "The draft is kept; c opens it" : "The draft is only in this terminal; c opens it"
+        (session.writing.keepProblem == nil
+          ? "The draft is kept; " : "The draft is only in this terminal; ") + "\(draftKey) opens it"
       )
     case .delete:
       guard case .delete(let action) = asked else { return [] }
