@@ -92,6 +92,16 @@ struct RefusalTests {
           && reason.contains("\"hearth rules explain --request '/a b/refused.json'\" tells")
       }
     }
+    alice.blog.request(.open("p"))
+    try await alice.wait("the post and its comments are refused") { probe in
+      ["/posts/p", "/post-comments/p"].allSatisfy { path in
+        probe.all.contains { event in
+          guard case .postFailed("p", let reason) = event else { return false }
+          return reason.contains("at \(path);")
+        }
+      }
+    }
+    alice.blog.request(.close("p"))
     let id = alice.blog.post(title: "t", body: "b")
     let comment = alice.blog.comment(on: id, text: "c")
     alice.blog.perform(.star(id, true))

@@ -113,7 +113,9 @@ struct RandomEvents {
     case 11: return people()
     case 12: return .latestComments(postID(), changedComments())
     case 3: return .feedFailed(feedKind(), reason: text())
-    case 4: return .post(postID(), chance(70) ? post() : nil)
+    case 4:
+      return chance(10)
+        ? .postFailed(postID(), reason: text()) : .post(postID(), chance(70) ? post() : nil)
     case 5: return .comments(postID(), changedComments())
     case 6:
       let states: [ConnectionState] = [

@@ -295,6 +295,8 @@ struct ScenePlayer {
     case "post":
       let id = try words.take("a post")
       return .post(id, words == ["gone"] ? nil : try words.takePosts().first)
+    case "post-failed":
+      return .postFailed(try words.take("a post"), reason: try words.take("a reason"))
     case "comments": return .comments(try words.take("a post"), try words.takeComments())
     case "latest": return .latestComments(try words.take("a post"), try words.takeComments())
     case "earlier": return .hasEarlierComments(try words.take("a post"), try words.takeFlag())

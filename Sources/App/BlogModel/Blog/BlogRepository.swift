@@ -51,6 +51,8 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case post(PostID, Post?)
   /// The current comments on the open post, oldest first: the newest ones, if there are many.
   case comments(PostID, [Comment])
+  /// The open post or its comments can no longer be read.
+  case postFailed(PostID, reason: String)
   /// Whether there are comments before those that are reported; sent before them.
   case hasEarlierComments(PostID, Bool)
   /// The newest comments on a post that is in view but not open, oldest first.

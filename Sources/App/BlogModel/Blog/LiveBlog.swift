@@ -367,6 +367,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       let found = Post(snapshot)
       self?.opened[post]?.post = found
       self?.handler?(.post(post, found))
+    } withCancel: { [weak self] error in
+      self?.postFailed(post, with: error)
     }
     let comments = observeComments(OpenedComments.length, on: post)
     opened[post] = OpenedPost(comments: comments, postHandle: handle)
@@ -381,8 +383,16 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
     ) { [weak self] event, snapshot, _ in
       self?.takeComment(event, of: snapshot, on: post, among: length)
+    } withCancel: { [weak self] error in
+      self?.postFailed(post, with: error)
     }
     return comments
+  }
+
+  private func postFailed(_ post: PostID, with error: any Error) {
+    guard opened[post] != nil else { return }
+    let reason = refusal.text(error, for: .read, at: blog.paths.post(post).pathText)
+    handler?(.postFailed(post, reason: reason))
   }
 
   private func showEarlierComments(on post: PostID) {

@@ -110,6 +110,12 @@ package struct PlainBlog: Sendable {
     case .feedFailed(_, let reason):
       hasFailed = true
       return ["The posts cannot be read: \(reason)."]
+    case .postFailed(let id, let reason) where id == open:
+      if comments == nil {
+        comments = []
+        told.comments = []
+      }
+      return ["Not all of this post can be read: \(reason)."]
     case .failed(let action, let reason):
       end(action)
       return ["Refused: \(action.name): \(reason)."]
@@ -135,8 +141,8 @@ package struct PlainBlog: Sendable {
       return [notice.sentence(name: { names.shown($0) }, title: { $0 })]
     case .hasEarlierComments(let id, let hasEarlier):
       if id == open { self.hasEarlier = hasEarlier }
-    case .feed, .extent, .post, .comments, .latestComments, .typing, .ownLists, .roundTrip,
-      .pendingWrites, .found, .silence, .unnamed, .reading, .notice:
+    case .feed, .extent, .post, .postFailed, .comments, .latestComments, .typing, .ownLists,
+      .roundTrip, .pendingWrites, .found, .silence, .unnamed, .reading, .notice:
       break
     }
     return []

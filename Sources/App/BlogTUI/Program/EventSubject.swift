@@ -55,7 +55,9 @@ extension Event {
     case .pendingWrites: .pendingWrites
     case .connectionProblem: .connectionProblem
     case .silence: .silence
-    case .feedFailed, .named, .unnamed, .succeeded, .failed, .notice, .markAnswered, .found: nil
+    case .feedFailed, .postFailed, .named, .unnamed, .succeeded, .failed, .notice, .markAnswered,
+      .found:
+      nil
     }
   }
 }

@@ -132,7 +132,7 @@ package struct RecordedScript {
     case .people(let people):
       for presence in people { names[presence.person.uid] = presence.person.name }
     case .connection(.offline): note("the connection was lost here")
-    case .post, .extent, .found, .feedFailed, .hasEarlierComments, .typing, .readState,
+    case .post, .postFailed, .extent, .found, .feedFailed, .hasEarlierComments, .typing, .readState,
       .markAnswered, .notice, .notices, .ownLists, .named, .unnamed, .reading, .renamed, .roundTrip,
       .connection, .connectionProblem, .silence, .pendingWrites:
       break

@@ -98,10 +98,10 @@ final class ScriptedPeople {
         case .connection(let state): seen.isOnline = state == .online
         case .succeeded: seen.outcome = .done
         case .failed(_, let reason): seen.outcome = .refused(reason)
-        case .feed, .extent, .feedFailed, .post, .comments, .hasEarlierComments, .latestComments,
-          .typing, .people, .readState, .markAnswered, .notice, .notices, .ownLists, .named,
-          .unnamed, .reading, .renamed, .roundTrip, .connectionProblem, .silence, .found,
-          .pendingWrites:
+        case .feed, .extent, .feedFailed, .post, .postFailed, .comments, .hasEarlierComments,
+          .latestComments, .typing, .people, .readState, .markAnswered, .notice, .notices,
+          .ownLists, .named, .unnamed, .reading, .renamed, .roundTrip, .connectionProblem,
+          .silence, .found, .pendingWrites:
           break
         }
       }

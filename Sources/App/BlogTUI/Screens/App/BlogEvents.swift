@@ -52,6 +52,12 @@ extension Model {
           "This list cannot be read: \(why). \(place)\(session.retryAdvice)"
         )
       }
+    case .postFailed(let id, let reason):
+      guard openPost?.id == id else { return [] }
+      openPost?.noteRefusal()
+      // What is said of the list, which was refused as well, also says what to do.
+      if case .failed = session.feed.phase { return [] }
+      session.message = .failure("Not all of this post can be read: \(Self.clause(reason)).")
     case .post(let id, let post):
       session.connection.lastEventAt = session.now
       update(openPost: id, post)
@@ -228,9 +234,9 @@ extension BlogEvent {
     case .notices(let entries): entries.compactMap(\.author)
     case .named(let author), .renamed(let author): [author]
     case .unnamed, .reading, .ownLists: []
-    case .post(_, nil), .hasEarlierComments, .extent, .feedFailed, .latestComments, .readState,
-      .markAnswered, .notice,
-      .roundTrip, .connection, .connectionProblem, .silence, .pendingWrites, .succeeded, .failed:
+    case .post(_, nil), .postFailed, .hasEarlierComments, .extent, .feedFailed, .latestComments,
+      .readState, .markAnswered, .notice, .roundTrip,
+      .connection, .connectionProblem, .silence, .pendingWrites, .succeeded, .failed:
       []
     }
   }

@@ -60,8 +60,11 @@ package struct OpenPost: Equatable, Sendable {
 
   var isGone: Bool { if case .gone = state { true } else { false } }
 
-  /// Whether the post and its comments have arrived, or it is known to be gone.
-  var isLoaded: Bool { comments.areLoaded && (state != .loading) }
+  /// Whether the post or its comments were refused.
+  private(set) var isRefused = false
+
+  /// Whether the post and its comments have arrived, or are known not to come.
+  var isLoaded: Bool { isRefused || (comments.areLoaded && state != .loading) }
 
   /// What brings the comment of a notice that is not here yet.
   func takeWishForEarlier() -> Effect? {
@@ -87,6 +90,8 @@ package struct OpenPost: Equatable, Sendable {
     state = new.map { .present($0) } ?? .gone(before)
     if let new, new != before { rebuild() }
   }
+
+  mutating func noteRefusal() { isRefused = true }
 
   mutating func note(hasEarlier: Bool) { comments.hasEarlier = hasEarlier }
 

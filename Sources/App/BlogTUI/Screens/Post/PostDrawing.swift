@@ -220,7 +220,9 @@ extension Painter {
   }
 
   private func commentsHeading(_ open: OpenPost) -> SafeText {
-    guard let count = open.comments.count else { return "Loading comments" + glyphs.ellipsis }
+    guard let count = open.comments.count else {
+      return open.isRefused ? "The comments cannot be read" : "Loading comments" + glyphs.ellipsis
+    }
     let isPreview = model.openPost == nil
     if isPreview, session.commentCount(on: open.id)?.isAtLeast == true {
       return "The newest " + SafeText(count) + " comments"
