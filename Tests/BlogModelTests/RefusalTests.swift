@@ -27,6 +27,14 @@ struct RefusalTests {
     )
   }
 
+  @Test("What is not there was deleted for somebody who has seen it")
+  func gone() {
+    let post = refusal.text(BlogError.notFound("p"), for: .write, at: "/posts/p")
+    #expect(post == "the post was deleted")
+    let comment = refusal.text(BlogError.commentNotFound("c"), for: .write, at: "/posts/p")
+    #expect(comment == "the comment was deleted")
+  }
+
   @Test("Without an account, the message says how to sign in, even if there was one at the start")
   func withoutAccount() {
     let advice = NIOLockedValueBox<String?>(nil)

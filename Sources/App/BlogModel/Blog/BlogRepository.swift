@@ -196,6 +196,12 @@ package struct DatabaseErrorText: Sendable {
   ///   - place: The path to report when the error names none, or only the root.
   /// - Returns: The sentence.
   package func text(_ error: any Error, for request: Request, at place: String) -> String {
+    // Whoever changes something at a screen has seen it, and no command helps to find it.
+    switch error as? BlogError {
+    case .notFound?: return "the post was deleted"
+    case .commentNotFound?: return "the comment was deleted"
+    case .notMine?, .invalidText?, .unknownPerson?, .oneself?, .unreadable?, .conflict?, nil: break
+    }
     guard let error = error as? DatabaseError else { return String(describing: error) }
     guard error.kind == .permissionDenied else { return error.reason }
     if let signIn = signIn() { return "You are reading without an account; \(signIn)" }
