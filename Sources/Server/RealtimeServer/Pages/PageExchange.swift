@@ -31,16 +31,11 @@ final class PageExchange: InternalPeer, Schedulable {
   /// Whether it is waiting for its turn or for memory, so that nothing is lost by giving it up.
   private var isPending = false
 
-  private init(
-    _ request: HTTPRequest,
-    on core: DatabaseCore,
-    versions: PageVersions,
-    promise: EventLoopPromise<HTTPReply>
-  ) {
+  private init(_ request: HTTPRequest, on core: DatabaseCore, versions: PageVersions) {
     self.request = request
     self.core = core
     self.versions = versions
-    self.promise = promise
+    promise = core.eventLoop.makePromise()
     account = core.context.account(of: request.connection)
   }
 
@@ -55,13 +50,12 @@ final class PageExchange: InternalPeer, Schedulable {
     let segments = request.path.split(separator: "/").map {
       HTTPRequest.unescape($0) ?? String($0)
     }
-    let promise = core.eventLoop.makePromise(of: HTTPReply.self)
-    let exchange = PageExchange(request, on: core, versions: versions, promise: promise)
+    let exchange = PageExchange(request, on: core, versions: versions)
     exchange.peer = core.openInternal(exchange)
     exchange.follow(
       pages.page(for: PageRequest(segments: segments, parameters: request.parameters))
     )
-    return promise.futureResult
+    return exchange.promise.futureResult
   }
 
   // MARK: Steps

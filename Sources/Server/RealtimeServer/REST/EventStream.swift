@@ -34,25 +34,23 @@ final class EventStream: InternalPeer, Schedulable {
   /// Whether changes are being dropped, because the client is behind.
   private var isBehind = false
 
-  private init(_ request: RESTRequest, on core: DatabaseCore, promise: EventLoopPromise<HTTPReply>)
-  {
+  private init(_ request: RESTRequest, on core: DatabaseCore) {
     self.request = request
     self.core = core
-    self.promise = promise
+    promise = core.eventLoop.makePromise()
     account = core.context.account(of: request.connection)
   }
 
   /// Opens a stream; the server keeps it alive until it ends.
   static func open(_ request: RESTRequest, on core: DatabaseCore) -> EventLoopFuture<HTTPReply> {
-    let promise = core.eventLoop.makePromise(of: HTTPReply.self)
-    let stream = EventStream(request, on: core, promise: promise)
+    let stream = EventStream(request, on: core)
     do throws(RESTError) {
       try stream.open()
       stream.listenWhenPossible()
     } catch {
-      promise.fail(error)
+      stream.promise.fail(error)
     }
-    return promise.futureResult
+    return stream.promise.futureResult
   }
 
   /// Becomes a peer, if there is room in the share of the client.

@@ -30,25 +30,23 @@ final class RESTExchange: InternalPeer, Schedulable {
   /// Whether a read is waiting for memory for its answer.
   private var isHeldBack = false
 
-  private init(_ request: RESTRequest, on core: DatabaseCore, promise: EventLoopPromise<HTTPReply>)
-  {
+  private init(_ request: RESTRequest, on core: DatabaseCore) {
     self.request = request
     self.core = core
-    self.promise = promise
+    promise = core.eventLoop.makePromise()
     account = core.context.account(of: request.connection)
   }
 
   /// Carries out a request; the server keeps the exchange alive until it is answered.
   static func run(_ request: RESTRequest, on core: DatabaseCore) -> EventLoopFuture<HTTPReply> {
-    let promise = core.eventLoop.makePromise(of: HTTPReply.self)
-    let exchange = RESTExchange(request, on: core, promise: promise)
+    let exchange = RESTExchange(request, on: core)
     do throws(RESTError) {
       exchange.peer = try core.openInternal(exchange, for: request.credential)
       exchange.start()
     } catch {
-      promise.fail(error)
+      exchange.promise.fail(error)
     }
-    return promise.futureResult
+    return exchange.promise.futureResult
   }
 
   // MARK: Peer
