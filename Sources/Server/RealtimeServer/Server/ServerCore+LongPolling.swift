@@ -28,10 +28,6 @@ extension ServerCore {
     }
   }
 
-  private func reply(_ answer: HTTPAnswer) -> EventLoopFuture<HTTPReply> {
-    eventLoop.makeSucceededFuture(.answer(answer))
-  }
-
   private func begin(_ request: HTTPRequest, callback: String) -> EventLoopFuture<HTTPReply> {
     guard makeRoom(for: request.peer) else {
       return reply(HTTPAnswer(status: 503, error: "the address has too many sessions"))

@@ -47,10 +47,7 @@ extension ServerCore {
           )
           .sealed(with: secret)
         else {
-          throw RESTError(
-            503,
-            reason: "the server at \(redirection.host) leads the database: send the request there"
-          )
+          throw RESTError(redirection)
         }
         add(RedirectTicket.parameter, ticket)
       }
@@ -71,12 +68,7 @@ extension ServerCore {
     guard request.header("Authorization") != nil, let authentication = sender.authentication else {
       return nil
     }
-    do throws(RequestError) {
-      return try identities.verifier(of: name(in: request))
-        .verify(authentication, at: context.clock())
-    } catch {
-      throw RESTError(error)
-    }
+    return try verify(authentication, for: name(in: request))
   }
 
   /// Redeems the ticket of a request that another server has redirected here.

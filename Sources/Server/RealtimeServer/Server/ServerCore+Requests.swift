@@ -103,12 +103,8 @@ extension ServerCore {
       let credential = try sender(of: request, isCarriedOut: false).get()
       if credential.verified != nil { return .ofKnown }
       if let authentication = credential.authentication {
-        guard credential.base != .administrator else { return .ofKnown }
-        do throws(RequestError) {
-          let verifier = identities.verifier(of: name(in: request))
-          _ = try verifier.verify(authentication, at: context.clock())
-        } catch {
-          throw RESTError(error)
+        if credential.base != .administrator {
+          _ = try verify(authentication, for: name(in: request))
         }
         return .ofKnown
       }
@@ -122,6 +118,10 @@ extension ServerCore {
     }
   }
 
+  func reply(_ answer: HTTPAnswer) -> EventLoopFuture<HTTPReply> {
+    eventLoop.makeSucceededFuture(.answer(answer))
+  }
+
   private func reply(
     to request: HTTPRequest,
     from sender: Result<RESTCredential, RESTError>
@@ -133,12 +133,10 @@ extension ServerCore {
       request.path == "*" || asksForMetrics || tool != nil || RulesRequest.isMeant(by: request)
         || request.header("Access-Control-Request-Method") != nil
     {
-      return eventLoop.makeSucceededFuture(.answer(.allowedMethods))
+      return reply(.allowedMethods)
     }
     if asksForMetrics { return try metricsReply(to: request) }
-    if let health = health(at: request.path) {
-      return eventLoop.makeSucceededFuture(.answer(health))
-    }
+    if let health = health(at: request.path) { return reply(health) }
     if RulesRequest.isMeant(by: request) {
       let rules = try RulesRequest(request, from: sender)
       try requireRoom(for: request.peer)
@@ -153,7 +151,7 @@ extension ServerCore {
     }
     let depthLimit = options.limits.jsonDepth
     guard let rest = try RESTRequest(request, from: sender, depthLimit: depthLimit) else {
-      return eventLoop.makeSucceededFuture(.answer(.notREST))
+      return reply(.notREST)
     }
     try requireRoom(for: request.peer)
     let bound = NIOLoopBound(rest, eventLoop: eventLoop)
@@ -181,7 +179,7 @@ extension ServerCore {
     from pages: any PageSource
   ) throws(RESTError) -> EventLoopFuture<HTTPReply> {
     guard request.method == "GET" || request.method == "HEAD" else {
-      return eventLoop.makeSucceededFuture(.answer(.pageIsReadOnly))
+      return reply(.pageIsReadOnly)
     }
     try requireRoom(for: request.peer)
     let versions = NIOLoopBound(pageVersions, eventLoop: eventLoop)
@@ -244,7 +242,7 @@ extension ServerCore {
     if request.method == "OPTIONS" {
       var answer = HTTPAnswer.empty(200)
       answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", "POST, OPTIONS"))
-      return eventLoop.makeSucceededFuture(.answer(answer))
+      return reply(answer)
     }
     // The emulator has one set of accounts, whatever project a test makes up.
     let name = options.isEmulator ? options.namespace : route.project ?? self.name(in: request)
@@ -392,7 +390,7 @@ extension ServerCore {
         contentType: PrometheusText.contentType,
         body: Array(metricsText.utf8)
       )
-    return eventLoop.makeSucceededFuture(.answer(answer))
+    return reply(answer)
   }
 
   /// Answers what tools ask about a database or the server, for administrators only.
@@ -402,23 +400,29 @@ extension ServerCore {
   ) throws(RESTError) -> EventLoopFuture<HTTPReply> {
     try requireAdministrator(request)
     let names = Set(databases.open.map(\.name) + [options.namespace]).sorted()
-    return eventLoop.makeSucceededFuture(.answer(try tool.answer(to: request, databases: names)))
+    return reply(try tool.answer(to: request, databases: names))
   }
 
+  /// Refuses a request unless it comes over an administrator's socket or with an administrator's
+  /// credential.
   private func requireAdministrator(_ request: HTTPRequest) throws(RESTError) {
-    guard try isAdministrator(request) else { throw RESTError.permissionDenied }
+    let credential = try RESTCredential(request)
+    var identity = credential.base
+    if let authentication = credential.authentication {
+      identity = try verify(authentication, for: options.namespace).identity
+    }
+    guard identity == .administrator, credential.authentication?.override == nil else {
+      throw RESTError.permissionDenied
+    }
   }
 
-  /// Whether a request comes over an administrator's socket or with an administrator's credential.
-  private func isAdministrator(_ request: HTTPRequest) throws(RESTError) -> Bool {
-    let credential = try RESTCredential(request)
-    guard let authentication = credential.authentication else {
-      return credential.base == .administrator
-    }
+  /// Verifies a credential for a database.
+  func verify(
+    _ authentication: ClientRequest.Authentication,
+    for database: String
+  ) throws(RESTError) -> VerifiedCredential {
     do throws(RequestError) {
-      let verified = try identities.verifier(of: options.namespace)
-        .verify(authentication, at: context.clock())
-      return verified.identity == .administrator && authentication.override == nil
+      return try identities.verifier(of: database).verify(authentication, at: context.clock())
     } catch {
       throw RESTError(error)
     }
