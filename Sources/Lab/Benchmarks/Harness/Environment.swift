@@ -113,11 +113,7 @@ enum ProcessorTime {
 enum ResidentMemory {
   /// The bytes that this process uses, after it has returned free memory to the system.
   static func bytes() -> Int {
-    // The C library's header of this function is not part of any module.
-    if let symbol = dlsym(nil, "malloc_trim") {
-      // Safety: this is the function's type in C.
-      _ = unsafeBitCast(symbol, to: (@convention(c) (Int) -> Int32).self)(0)
-    }
+    RealtimeServer.ResidentMemory.giveBack()
     return bytes(of: getpid())
   }
 
