@@ -62,7 +62,38 @@ package final class PostgresIdentityStore: MovableIdentityStore {
   package func apply(_ changes: [IdentityChange]) throws {
     try write { connection, limit throws(PostgresFailure) in
       let writer = IdentityWriter(connection, within: limit)
-      for change in changes { try writer.apply(change) }
+      for change in changes {
+        if case .save(_, insteadOf: let old?) = change {
+          try Self.require(old, through: connection, within: limit)
+        }
+        try writer.apply(change)
+      }
+    }
+  }
+
+  /// Ensures that no other server has changed an account, nor does until the transaction ends.
+  ///
+  /// Two may sign a user in at once, or somebody may ask for a new password meanwhile.
+  private static func require(
+    _ account: Account,
+    through connection: PostgresConnection,
+    within limit: Duration
+  ) throws(PostgresFailure) {
+    var now: Account?
+    do {
+      let reader = IdentityReader(.postgres) { sql, values in
+        try connection.query(sql, with: values.map { PostgresValue($0) }, within: limit)
+      }
+      now = try reader.lockedAccount(account.uid, in: account.database)
+    } catch {
+      throw error as? PostgresFailure
+        ?? PostgresFailure("\(error)", state: "HEARTH", isLost: false)
+    }
+    now?.lastSignIn = account.lastSignIn
+    now?.resetRequested = account.resetRequested
+    guard now == account else {
+      let reason = "another server has changed the account at the same moment"
+      throw PostgresFailure(reason, state: "40001", isLost: false)
     }
   }
 

@@ -75,16 +75,20 @@ extension AccountService {
     if let email = change.email { try checkFree(email, for: account) }
     var changed = Self.applying(change, hash: hash, to: now, at: clock())
     guard changesCredentials || change.endsSessions || (change.isDisabled ?? false) else {
-      try apply([.save(changed)])
+      try apply([.save(changed, insteadOf: now)])
       return (changed, nil)
     }
     endSessions(of: &changed)
     if claims != nil { try checkDate(of: changed) }
-    try revoke(changed, with: [.save(changed)], tellingAfter: claims == nil ? 0 : Self.changeover)
+    try revoke(
+      changed,
+      with: [.save(changed, insteadOf: now)],
+      tellingAfter: claims == nil ? 0 : Self.changeover
+    )
     guard let claims else { return (changed, nil) }
     let old = claims["firebase"]?["sign_in_provider"]?.string ?? "custom"
     let provider = changed.providers.isEmpty ? (old == "password" ? "anonymous" : old) : "password"
-    return (changed, try beginSession(changed, provider: provider))
+    return (changed, try beginSession(changed, insteadOf: changed, provider: provider))
   }
 
   private static func applying(
@@ -217,10 +221,11 @@ extension AccountService {
     eventLoop.execute {
       self.assumeIsolated { service in
         let found = try? service.read { try $0.account(account.uid, in: account.database) }
-        guard var account = found ?? nil else { return }
+        guard let old = found ?? nil else { return }
+        var account = old
         account.resetRequested = service.clock()
         // If this fails, the user can ask again.
-        try? service.apply([.save(account)])
+        try? service.apply([.save(account, insteadOf: old)])
       }
     }
   }
@@ -239,14 +244,16 @@ extension AccountService {
     guard code.purpose == .passwordReset else { throw IdentityError("INVALID_OOB_CODE") }
     let hashed = try await self.hash(password)
     // If two clients use a code at the same time, only the first still finds it.
-    guard var changed = try? valid(hash, by: caller).account, changed.uid == account.uid else {
+    guard let now = try? valid(hash, by: caller).account, now.uid == account.uid else {
       throw IdentityError("INVALID_OOB_CODE")
     }
+    var changed = now
     changed.password = hashed
     changed.passwordChanged = clock()
     changed.resetRequested = nil
     endSessions(of: &changed)
-    try revoke(changed, with: [.save(changed), .removeCode(hash: hash)], tellingAfter: 0)
+    let changes: [IdentityChange] = [.save(changed, insteadOf: now), .removeCode(hash: hash)]
+    try revoke(changed, with: changes, tellingAfter: 0)
     accountAttempts.reset("\(caller.database) \(code.email)")
     return code
   }
@@ -263,7 +270,7 @@ extension AccountService {
     guard code.purpose == .emailVerification else { throw IdentityError("INVALID_OOB_CODE") }
     var changed = account
     changed.isEmailVerified = true
-    try apply([.save(changed), .removeCode(hash: hash)])
+    try apply([.save(changed, insteadOf: account), .removeCode(hash: hash)])
     return changed
   }
 

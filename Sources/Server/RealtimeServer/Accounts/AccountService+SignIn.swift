@@ -120,11 +120,12 @@ extension AccountService {
     waitingAttempts.remember(name, from: caller.client)
     let better = hash.cost == settings.passwordCost ? nil : try? await self.hash(password)
     // The account may have changed while the password was checked.
-    guard var account = try read({ try $0.account(of: email, in: caller.database) }),
-      account.password == hash
+    guard let now = try read({ try $0.account(of: email, in: caller.database) }),
+      now.password == hash
     else { throw refusal(isKnown: true) }
+    var account = now
     if let better { account.password = better }
-    return try beginSession(account, provider: "password")
+    return try beginSession(account, insteadOf: now, provider: "password")
   }
 
   /// Waits since there have been too many wrong passwords for an account, or from an address.
@@ -172,7 +173,8 @@ extension AccountService {
     let found = try read { try $0.account(token.uid, in: caller.database) }
     let account = found ?? newAccount(in: caller.database, uid: token.uid)
     let claims = token.claims.isEmpty ? nil : JSONValue.object(token.claims)
-    return (try beginSession(account, provider: "custom", claims: claims), found == nil)
+    let signedIn = try beginSession(account, insteadOf: found, provider: "custom", claims: claims)
+    return (signedIn, found == nil)
   }
 
   private func customToken(
@@ -201,12 +203,14 @@ extension AccountService {
   ///
   /// - Parameters:
   ///   - account: The account, which is saved with the session.
+  ///   - old: The account as it was read; nil for a new one.
   ///   - provider: How the user signed in.
   ///   - claims: The claims that a custom token adds to the session's tokens.
   /// - Returns: The session's first tokens.
   /// - Throws: ``IdentityError`` when the account may not sign in.
   func beginSession(
     _ account: Account,
+    insteadOf old: Account? = nil,
     provider: String,
     claims: JSONValue? = nil
   ) throws(IdentityError) -> SignedIn {
@@ -229,7 +233,7 @@ extension AccountService {
       refreshToken: refreshToken.text,
       lifetime: settings.tokenLifetime
     )
-    try apply([.save(account), .begin(session, token: refreshToken.hash)])
+    try apply([.save(account, insteadOf: old), .begin(session, token: refreshToken.hash)])
     return signedIn
   }
 

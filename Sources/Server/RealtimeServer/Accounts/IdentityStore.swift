@@ -87,7 +87,9 @@ package enum SecretFile: String, Sendable, CaseIterable {
 
 /// A change to what an ``IdentityStore`` holds.
 package enum IdentityChange: Sendable {
-  case save(Account)
+  /// Saves an account, provided that it still is the one that was read: several servers may change
+  /// it. Only stores that they share have to look; nil does not ask.
+  case save(Account, insteadOf: Account? = nil)
   /// Removes an account with its sessions and codes.
   case delete(uid: String, database: String)
   /// Removes all accounts of a database with their sessions and codes.

@@ -95,7 +95,8 @@ package final class MemoryIdentityStore: IdentityStore {
 
   private static func apply(_ change: IdentityChange, to state: inout State) {
     switch change {
-    case .save(let account): state.accounts[account.database, default: [:]][account.uid] = account
+    case .save(let account, insteadOf: _):
+      state.accounts[account.database, default: [:]][account.uid] = account
     case .delete(let uid, let database):
       state.accounts[database]?[uid] = nil
       forget(in: &state) { $0 == database && $1 == uid }

@@ -70,7 +70,7 @@ package struct IdentityWriter<Failure: Error> {
 
   package func apply(_ change: IdentityChange) throws(Failure) {
     switch change {
-    case .save(let account): try save(account)
+    case .save(let account, insteadOf: _): try save(account)
     case .delete(let uid, let database):
       for table in ["\(prefix)accounts", sessions, "\(prefix)codes"] {
         try execute(
@@ -333,6 +333,12 @@ package struct IdentityReader {
       account.database = try text(rows, row, column: 1)
       return account
     }
+  }
+
+  /// An account that nobody else changes before the transaction ends, or nil; only in PostgreSQL.
+  package func lockedAccount(_ uid: String, in database: String) throws -> Account? {
+    let values: [IdentityValue] = [.bytes(database), .bytes(uid)]
+    return try accounts("WHERE database = $1 AND uid = $2 FOR UPDATE", values).first
   }
 
   fileprivate func session(ofToken hash: [UInt8]) throws -> RefreshRecord? {

@@ -1,0 +1,49 @@
+import HearthLab
+import PostgresTestSupport
+import RealtimeServer
+import Testing
+
+@testable import PostgresStorage
+
+@Suite("Accounts that several servers share", .needsPostgres, .timeLimit(.minutes(3)))
+struct SharedAccountsTests {
+  private let first: PostgresIdentityStore
+  private let second: PostgresIdentityStore
+
+  init() throws {
+    let address = PostgresAddress(try PostgresServer.shared.get().makeDatabase())
+    first = try PostgresIdentityStore(at: address)
+    second = try PostgresIdentityStore(at: address)
+  }
+
+  @Test("A server does not undo what another one has changed since it read the account")
+  func stale() throws {
+    let old = Account(database: "hearth", uid: "u", created: 1_000)
+    try first.apply([.save(old)])
+    var disabled = old
+    disabled.isDisabled = true
+    try first.apply([.save(disabled, insteadOf: old)])
+    var signedIn = old
+    signedIn.lastSignIn = 2_000
+    let error = #expect(throws: StoreError.self) {
+      try second.apply([.save(signedIn, insteadOf: old)])
+    }
+    #expect(error?.hasStoredNothing == true)
+    #expect(try second.account("u", in: "hearth") == disabled)
+    try first.apply([.delete(uid: "u", database: "hearth")])
+    #expect(throws: StoreError.self) { try second.apply([.save(signedIn, insteadOf: disabled)]) }
+    #expect(try second.account("u", in: "hearth") == nil)
+  }
+
+  @Test("Two servers may sign a user in at the same moment")
+  func bothSignIn() throws {
+    let old = Account(database: "hearth", uid: "u", created: 1_000)
+    try first.apply([.save(old)])
+    for (store, time) in [(first, 2_000), (second, 3_000)] as [(PostgresIdentityStore, Int64)] {
+      var signedIn = old
+      signedIn.lastSignIn = time
+      try store.apply([.save(signedIn, insteadOf: old)])
+    }
+    #expect(try first.account("u", in: "hearth")?.lastSignIn == 3_000)
+  }
+}
