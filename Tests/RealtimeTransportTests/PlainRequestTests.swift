@@ -101,8 +101,8 @@ struct PlainRequestTests {
     }
     try await channel.setOption(.autoRead, value: true).get()
     let text = try await collector.end.futureResult.get()
-    #expect(text.contains("\r\n\r\n\(long)"))
-    #expect(text.contains("HTTP/1.1 101 ") == opensSocket)
+    #expect(text.utf8.count > long.utf8.count)
+    #expect(text.hasSuffix(opensSocket ? "Connection: upgrade\r\n\r\n" : "long long "))
   }
 
   @Test("are answered if in progress when the listener shuts down")
