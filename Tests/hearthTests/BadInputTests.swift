@@ -90,6 +90,10 @@ extension EndToEnd {
       for words in [["set", "", "null"], ["get", ""], ["watch", "", "--count", "1"]] {
         expect(try sandbox.run(words), status: 2, says: "the path is empty")
       }
+      // Where a variable is not set, a key is empty.
+      for path in ["/a/", "/a//b", "//"] {
+        expect(try sandbox.run(["set", path, "null"]), status: 2, says: "has an empty key")
+      }
       #expect(try sandbox.hearth("get", "/").output == "{\"a\":1}\n")
     }
 

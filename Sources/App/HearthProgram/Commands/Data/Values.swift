@@ -36,6 +36,10 @@ struct SetValue: BlogCommand {
   @OptionGroup var options: CommonOptions
 
   func run() async throws {
+    // Without its variable, "/notes/$day" would mean all notes.
+    if path != "/", "\(path)/".contains("//") {
+      throw CommandFailure(.usage, "the path \(path) has an empty key, which nothing can have")
+    }
     let path = try DatabasePath.parse(path)
     let bytes = value == "-" ? try InputFile.bytes("-") : Array(value.utf8)
     let json = try DatabasePath.json(bytes, from: "the value")
