@@ -107,6 +107,22 @@ extension EndToEnd {
       }
     }
 
+    @Test("A byte order mark at the beginning of stdin is no part of what is read")
+    func byteOrderMark() throws {
+      let sandbox = try Sandbox()
+      let mark = "\u{FEFF}"
+      try sandbox.hearth("set", "/a", "-", input: mark + "1")
+      #expect(try sandbox.hearth("get", "/a").output == "1\n")
+      let post = ["post", "--title", "x", "--body", "-"]
+      let id = try sandbox.run(post, input: mark + "Tea").lines[0]
+      #expect(try sandbox.hearth("get", "/posts/\(id)/body").output == "\"Tea\"\n")
+      let plain = try sandbox.hearth("--plain", input: mark + "name\n").output
+      #expect(plain.contains("You are ") && !plain.contains("no command"), "\(plain)")
+      try sandbox.hearth("users", "add", "a@b.cd", "--password-stdin", input: mark + "a long one")
+      let empty = ["users", "add", "b@b.cd", "--password-stdin"]
+      #expect(try sandbox.run(empty, input: mark + "\n").status == 2)
+    }
+
     @Test("Text that is not UTF-8 is rejected in arguments and marked in line mode")
     func notUTF8() throws {
       func shell(_ command: String) throws -> Sandbox.Outcome {

@@ -1,14 +1,14 @@
 import Foundation
 
 package enum InputFile {
-  /// The bytes of a file or a pipe, or of stdin for "-".
+  /// The bytes of a file or a pipe, or of stdin for "-", without a byte order mark.
   ///
   /// - Throws: ``CommandFailure`` that names the file and the reason.
   static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
     let source = try ByteSource(path)
     var bytes: [UInt8] = []
     while case let piece = try source.read(), !piece.isEmpty { bytes += piece }
-    return bytes
+    return Array(bytes.withoutByteOrderMark)
   }
 
   /// A text from the command line, or that of stdin for "-", with the line ends that a blog has.
@@ -32,6 +32,13 @@ package enum InputFile {
       throw CommandFailure(.usage, "\(path == "-" ? "stdin" : path) is not UTF-8 text")
     }
     return text
+  }
+}
+
+extension Collection<UInt8> {
+  /// A text without the mark with which Windows lets texts begin.
+  var withoutByteOrderMark: SubSequence {
+    starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self[...]
   }
 }
 

@@ -78,9 +78,10 @@ enum PasswordInput {
     var byte: UInt8 = 0
     while read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
     if byte == UInt8(ascii: "\n"), bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-    guard !bytes.isEmpty else { throw CommandFailure(.usage, complaint) }
+    let text = bytes.withoutByteOrderMark
+    guard !text.isEmpty else { throw CommandFailure(.usage, complaint) }
     // With marks in the place of other bytes, different passwords would be the same.
-    guard let text = String(validating: bytes, as: UTF8.self) else {
+    guard let text = String(validating: text, as: UTF8.self) else {
       throw CommandFailure(.usage, "the input is not UTF-8 text")
     }
     return text

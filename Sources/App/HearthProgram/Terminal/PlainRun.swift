@@ -116,6 +116,7 @@ extension BlogEvent {
 /// Assembles lines from the chunks that a terminal or a pipe delivers.
 private struct LineInput {
   private var rest: [UInt8] = []
+  private var hasBegun = false
   /// Whether the last lines have something that is not UTF-8.
   private(set) var hasUnreadable = false
 
@@ -135,8 +136,10 @@ private struct LineInput {
     let ended = rest[..<end].split(separator: newline, omittingEmptySubsequences: false)
     rest.removeFirst(end + 1)
     return ended.map { bytes in
-      // Files from Windows have another line end.
-      let line = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
+      // Files from Windows have another line end, and a mark at the beginning.
+      let whole = hasBegun ? bytes : bytes.withoutByteOrderMark
+      let line = whole.last == UInt8(ascii: "\r") ? whole.dropLast() : whole
+      hasBegun = true
       if String(validating: line, as: UTF8.self) == nil { hasUnreadable = true }
       return String(decoding: line, as: UTF8.self)
     }
