@@ -45,6 +45,26 @@ extension EndToEnd {
       #expect(outcome.errors == "141\n")
     }
 
+    @Test("Output waits for a pipe that another program has set not to block")
+    func nonblocking() throws {
+      let sandbox = try Sandbox()
+      let text = String(repeating: "a", count: 2_000_000)
+      try sandbox.hearth("set", "/a", "-", input: "\"\(text)\"")
+      let pipe = Pipe()
+      let writing = pipe.fileHandleForWriting.fileDescriptor
+      try #require(fcntl(writing, F_SETFL, O_WRONLY | O_NONBLOCK) == 0)
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: Sandbox.program)
+      process.arguments = ["get", "/a"]
+      process.environment = sandbox.environment
+      process.standardOutput = pipe
+      try process.run()
+      let output = try pipe.fileHandleForReading.readToEnd()
+      process.waitUntilExit()
+      #expect(process.terminationStatus == 0)
+      #expect(output?.count == text.utf8.count + 3)
+    }
+
     @Test(
       "If the ID cannot be printed, the post is written and the error names the ID",
       arguments: [">/dev/full", ">&-"]

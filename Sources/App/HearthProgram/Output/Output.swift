@@ -142,7 +142,7 @@ package enum Output {
           bytes.baseAddress.map { $0 + start },
           bytes.count - start
         )
-        if written < 0, errno == EINTR { continue }
+        if written < 0, FileDescriptors.isRepeated(descriptor, for: POLLOUT) { continue }
         if written <= 0 { return errno }
         start += written
       }

@@ -76,7 +76,12 @@ enum PasswordInput {
   ) throws(CommandFailure) -> String {
     var bytes: [UInt8] = []
     var byte: UInt8 = 0
-    while read(descriptor, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
+    while true {
+      let count = read(descriptor, &byte, 1)
+      if count < 0, FileDescriptors.isRepeated(descriptor, for: POLLIN) { continue }
+      guard count == 1, byte != UInt8(ascii: "\n") else { break }
+      bytes.append(byte)
+    }
     if byte == UInt8(ascii: "\n"), bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
     let text = bytes.withoutByteOrderMark
     guard !text.isEmpty else { throw CommandFailure(.usage, complaint) }
