@@ -272,22 +272,22 @@ struct StarIncrement: Sendable {
     // The latest intent decides, and its update is already under way.
     guard intents.isLast(intent.number, of: intent.post) else { return completion(nil) }
     paths.post(intent.post).getData { error, snapshot in
-      if error != nil { return completion(refusal) }
+      if let error { return completion(error) }
       guard let post = snapshot.flatMap(Post.init) else {
         return completion(BlogError.notFound(intent.post))
       }
       paths.posts(of: intent.owner).child(of: ChildKey(intent.post)).getData { error, snapshot in
-        if error != nil { return completion(refusal) }
+        if let error { return completion(error) }
         let copy = snapshot.flatMap(Post.init)
         var missing: [String] = []
         if post.stars.contains(uid) != intent.isStarred { missing.append(intent.postPath) }
         if let copy, copy.stars.contains(uid) != intent.isStarred {
           missing.append(intent.copyPath)
         }
-        if missing.isEmpty { return completion(nil) }
-        guard round < rounds, intents.isLast(intent.number, of: intent.post) else {
-          return completion(refusal)
+        if missing.isEmpty || !intents.isLast(intent.number, of: intent.post) {
+          return completion(nil)
         }
+        guard round < rounds else { return completion(refusal) }
         write(intent, to: missing, round: round + 1, completion: completion)
       }
     }
