@@ -107,6 +107,17 @@ extension EndToEnd {
       }
     }
 
+    @Test("A relative data directory is refused if the working directory is gone")
+    func withoutDirectory() throws {
+      let sandbox = try Sandbox()
+      let place = sandbox.directory + "/gone"
+      let command = """
+        mkdir \(place); cd \(place); rmdir \(place); '\(Sandbox.program)' get /a --data-dir d
+        """
+      let outcome = try sandbox.run(["-c", command], of: "/bin/sh")
+      expect(outcome, status: 2, says: "d is below a working directory that no longer exists")
+    }
+
     @Test("A byte order mark at the beginning of stdin is no part of what is read")
     func byteOrderMark() throws {
       let sandbox = try Sandbox()

@@ -35,6 +35,10 @@ package struct ProgramPaths: Sendable {
   ) throws(CommandFailure) {
     self.isEphemeral = isEphemeral
     if [dataDirectory, socket].contains("") { throw CommandFailure(.usage, "a path is empty") }
+    let named = [dataDirectory, socket].compactMap(\.self)
+    if let path = named.first(where: { !Self.full($0).hasPrefix("/") }) {
+      throw CommandFailure(.usage, "\(path) is below a working directory that no longer exists")
+    }
     func directory(_ variable: String, orElse fallback: String) throws(CommandFailure) -> String {
       if let path = Self.directory(variable, orElse: fallback, environment) { return path }
       throw CommandFailure(
@@ -155,6 +159,8 @@ package struct ProgramPaths: Sendable {
   }
 
   /// The full path of a file that the user has named; `~` stands for `HOME`, as in a shell.
+  ///
+  /// A relative path stays so in a working directory that has been removed.
   static func full(
     _ path: String,
     _ environment: [String: String] = ProcessInfo.processInfo.environment
@@ -163,8 +169,8 @@ package struct ProgramPaths: Sendable {
     if path == "~" || path.hasPrefix("~/"), let home = environment["HOME"], home.hasPrefix("/") {
       expanded = home + path.dropFirst()
     }
-    return expanded.hasPrefix("/")
-      ? expanded : FileManager.default.currentDirectoryPath + "/" + expanded
+    let directory = FileManager.default.currentDirectoryPath
+    return expanded.hasPrefix("/") || directory.isEmpty ? expanded : directory + "/" + expanded
   }
 
   private static func absolute(_ path: String) -> String {
