@@ -124,6 +124,7 @@ extension EndToEnd {
       try sandbox.hearth("stop")
       #expect(try sandbox.hearth("fsck").status == 0)
       #expect(try sandbox.hearth("get", "/n").output == "21\n")
+      try sandbox.hearth("stop")
       let again = try sandbox.succeed("fsck", "--accept-loss")
       #expect(again.output.contains("nothing is missing"))
       #expect(try sandbox.hearth("fsck", "--accept-loss", "--ns", "none").status == 3)
