@@ -142,7 +142,7 @@ package enum Output {
           bytes.baseAddress.map { $0 + start },
           bytes.count - start
         )
-        if written < 0, FileDescriptors.isRepeated(descriptor, for: POLLOUT) { continue }
+        if written < 0, SharedStream.isRepeated(descriptor, for: POLLOUT) { continue }
         if written <= 0 { return errno }
         start += written
       }
@@ -229,5 +229,18 @@ enum AgeText {
     case ..<525_600: return "\(minutes / 1_440)d"
     default: return "\(minutes / 525_600)y"
     }
+  }
+}
+
+/// Reading and writing of streams that other processes may share.
+enum SharedStream {
+  /// Whether a call that failed is to be repeated: it was interrupted, or there was nothing to do.
+  ///
+  /// Whoever shares a stream may have set it not to block; then this waits for it.
+  static func isRepeated(_ descriptor: Int32, for events: Int32) -> Bool {
+    guard errno == EAGAIN else { return errno == EINTR }
+    var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+    _ = poll(&entry, 1, -1)
+    return true
   }
 }

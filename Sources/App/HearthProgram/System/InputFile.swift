@@ -103,7 +103,7 @@ final class ByteSource {
   fileprivate func read() throws(CommandFailure) -> [UInt8] {
     var piece = [UInt8](repeating: 0, count: Self.pieceBytes)
     var count = Foundation.read(descriptor, &piece, piece.count)
-    while count < 0, FileDescriptors.isRepeated(descriptor, for: POLLIN) {
+    while count < 0, SharedStream.isRepeated(descriptor, for: POLLIN) {
       count = Foundation.read(descriptor, &piece, piece.count)
     }
     guard count >= 0 else { throw .unreadable(name, errno) }

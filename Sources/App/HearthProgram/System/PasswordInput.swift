@@ -78,7 +78,7 @@ enum PasswordInput {
     var byte: UInt8 = 0
     while true {
       let count = read(descriptor, &byte, 1)
-      if count < 0, FileDescriptors.isRepeated(descriptor, for: POLLIN) { continue }
+      if count < 0, SharedStream.isRepeated(descriptor, for: POLLIN) { continue }
       guard count == 1, byte != UInt8(ascii: "\n") else { break }
       bytes.append(byte)
     }

@@ -204,16 +204,6 @@ package enum FileDescriptors {
     }
   }
 
-  /// Whether a call that failed is to be repeated: it was interrupted, or there was nothing to do.
-  ///
-  /// Whoever shares a stream may have set it not to block; then this waits for it.
-  static func isRepeated(_ descriptor: Int32, for events: Int32) -> Bool {
-    guard errno == EAGAIN else { return errno == EINTR }
-    var entry = pollfd(fd: descriptor, events: Int16(events), revents: 0)
-    _ = poll(&entry, 1, -1)
-    return true
-  }
-
   /// Lets what is written to a descriptor go nowhere; whoever reads from its other end sees the end.
   static func silence(_ descriptor: Int32) {
     let nothing = open("/dev/null", O_WRONLY | O_CLOEXEC)
