@@ -80,7 +80,7 @@ package struct Hearth: AsyncParsableCommand {
     CompletedHearth.answerRequest()
     // A millisecond less until the first screen, where another processor has nothing to do.
     if Swift.CommandLine.arguments.dropFirst().first?.hasPrefix("-") ?? true {
-      DispatchQueue.global().async { KeyTable.prepare() }
+      DispatchQueue.hearthBackground.async { KeyTable.prepare() }
     }
     await CommandRun.main(Hearth.self)
   }
