@@ -19,11 +19,14 @@ struct BlogSession {
 
   /// Finds or starts the server, and sets the deadline.
   ///
+  /// Whoever acts as the user, and not as the owner of the local database, is under its rules.
+  ///
   /// - Throws: ``CommandFailure`` when there is no such database.
   init(
     _ options: CommonOptions,
     namespace: String = "hearth",
     starring: StarOptions? = nil,
+    asUser: Bool = false,
     isEndless: Bool = false
   ) throws {
     self.options = options
@@ -37,7 +40,9 @@ struct BlogSession {
     configuration.maximumReconnectDelay = .seconds(1)
     if let server { configuration.willConnect = { try? server.ensureRunning() } }
     let url = try options.databaseURL(namespace: namespace)
-    let stars = starring?.method(at: url, for: me, &configuration) ?? .transaction
+    let stars =
+      starring?.method(at: url, for: me, &configuration)
+      ?? (asUser ? .automatic(at: url, for: me, &configuration) : .transaction)
     database = try Database(url: url, options: configuration)
     database.callbackQueue = DispatchQueue(label: "hearth.callbacks")
     blog = Blog(database: database, me: me, stars: stars)

@@ -42,7 +42,7 @@ struct WriteComment: BlogCommand {
 
   func run() async throws {
     let text = try InputFile.text(orStandardInput: text)
-    let session = try await BlogSession(options).named()
+    let session = try await BlogSession(options, asUser: true).named()
     var answered: Comment?
     if let answer {
       answered = try await session.blog.comment(answer, on: session.blog.post(post.id).id)
