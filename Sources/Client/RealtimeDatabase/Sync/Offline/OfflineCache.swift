@@ -351,11 +351,11 @@ struct OfflineCache: Sendable {
   mutating func acknowledge(
     _ parts: [Change],
     in tree: SyncTree,
-    with listens: ListenTable,
-    now: Int64
+    now: Int64,
+    isUnconfirmed: (ListenTarget) -> Bool
   ) {
     for part in parts where !isKeptUpToDate(part.path) {
-      let node = selected(part.path) ?? renewed(part, in: tree, with: listens)
+      let node = selected(part.path) ?? renewed(part, in: tree, isUnconfirmed: isUnconfirmed)
       let part = Change(part.path, to: node)
       if !part.path.isPriority, entryOfAllData(on: part.path) == nil {
         _ = entry(of: QuerySpec(path: part.path, query: .all), now: now)
@@ -386,12 +386,12 @@ struct OfflineCache: Sendable {
   private func renewed(
     _ part: Change,
     in tree: SyncTree,
-    with listens: ListenTable
+    isUnconfirmed: (ListenTarget) -> Bool
   ) -> Node {
     var result = part.node
     for id in followed.below(part.path) {
       guard let follower = followers[id], follower.isLevel,
-        !listens.isUnconfirmed(follower.target),
+        !isUnconfirmed(follower.target),
         let location = follower.target.path.relative(to: part.path)
       else { continue }
       let query = follower.target.query

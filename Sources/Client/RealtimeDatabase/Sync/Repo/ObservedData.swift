@@ -261,7 +261,12 @@ struct ObservedData: Sendable {
     let events = sync.applyServerOverwrite(at: change.path, with: node)
     offline?.follow([change.path], tag: nil, in: sync)
     let known = Change(change.path, to: node)
-    offline?.acknowledge([known], in: sync, with: listens, now: time.wall)
+    offline?.acknowledge(
+      [known],
+      in: sync,
+      now: time.wall,
+      isUnconfirmed: listens.isUnconfirmed
+    )
     return raised(events)
   }
 
@@ -307,7 +312,12 @@ struct ObservedData: Sendable {
   mutating func ackUserWrite(_ number: Int64, isAccepted: Bool, at time: RepoTime) -> DataChange {
     offline?.append(.removeWrite(number))
     if isAccepted, offline != nil, let parts = sync.writes.parts(of: number) {
-      offline?.acknowledge(parts, in: sync, with: listens, now: time.wall)
+      offline?.acknowledge(
+        parts,
+        in: sync,
+        now: time.wall,
+        isUnconfirmed: listens.isUnconfirmed
+      )
     }
     let events = sync.ackUserWrite(number, isAccepted: isAccepted)
     return raised(events)
