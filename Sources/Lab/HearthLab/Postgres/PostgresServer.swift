@@ -56,7 +56,6 @@ package final class PostgresServer: Sendable {
     }
     let place = parent ?? FileManager.default.temporaryDirectory.path
     directory = "\(place)/pg-\(UUID().uuidString.prefix(8))"
-    port = try Self.freePort()
     self.settings = settings
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     if geteuid() == 0, let user = getpwnam(Self.user) {
@@ -76,6 +75,8 @@ package final class PostgresServer: Sendable {
           "--no-sync", "--no-locale", "-E", "UTF8",
         ])
       }
+      // As late as possible: other programs take free ports, too.
+      port = try Self.freePort()
       try start()
     } catch {
       try? FileManager.default.removeItem(atPath: directory)
