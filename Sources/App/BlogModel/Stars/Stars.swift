@@ -272,12 +272,12 @@ struct StarIncrement: Sendable {
     // The latest intent decides, and its update is already under way.
     guard intents.isLast(intent.number, of: intent.post) else { return completion(nil) }
     paths.post(intent.post).getData { error, snapshot in
-      if let error { return completion(error) }
+      if error != nil { return completion(refusal) }
       guard let post = snapshot.flatMap(Post.init) else {
         return completion(BlogError.notFound(intent.post))
       }
       paths.posts(of: intent.owner).child(of: ChildKey(intent.post)).getData { error, snapshot in
-        if let error { return completion(error) }
+        if error != nil { return completion(refusal) }
         let copy = snapshot.flatMap(Post.init)
         var missing: [String] = []
         if post.stars.contains(uid) != intent.isStarred { missing.append(intent.postPath) }
