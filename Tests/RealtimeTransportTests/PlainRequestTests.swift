@@ -81,7 +81,9 @@ struct PlainRequestTests {
       loop.makeSucceededFuture(.answer(Self.text(request.path == "/a" ? long : "short")))
     }
     let loop = MultiThreadedEventLoopGroup.singleton.next()
-    let collector = RawPeer.Collector(loop: loop, until: "Connection: upgrade\r\n\r\n")
+    let collector = try await loop.submit {
+      RawPeer.Collector(loop: loop, until: "Connection: upgrade\r\n\r\n")
+    }.get()
     guard case .tcp(_, let port, _) = listener.address else { throw CancellationError() }
     let channel = try await ClientBootstrap(group: loop)
       .channelOption(.autoRead, value: false)
