@@ -518,7 +518,11 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
       }
       // Until everything is written, the queue checks that the other end keeps reading.
       guard self.output?.isWaiting != true else { return self.setDeadline(time) }
-      self.close()
+      guard self.waitsForReader else { return self.close() }
+      // The answer has been read meanwhile, and something behind it is here.
+      self.setDeadline(time)
+      self.output?.noteWaiting()
+      self.resumeReceiving()
     }
   }
 }
