@@ -28,11 +28,24 @@ struct SharedAccountsTests {
     let error = #expect(throws: StoreError.self) {
       try second.apply([.save(signedIn, insteadOf: old)])
     }
-    #expect(error?.hasStoredNothing == true)
+    #expect(error?.kind == .superseded)
     #expect(try second.account("u", in: "hearth") == disabled)
     try first.apply([.delete(uid: "u", database: "hearth")])
     #expect(throws: StoreError.self) { try second.apply([.save(signedIn, insteadOf: disabled)]) }
     #expect(try second.account("u", in: "hearth") == nil)
+  }
+
+  @Test("An address that another server has given away is no failure of the storage")
+  func takenAddress() throws {
+    var (winner, loser) = (
+      Account(database: "hearth", uid: "u", created: 1_000),
+      Account(database: "hearth", uid: "v", created: 1_000)
+    )
+    winner.email = EmailAddress("ada@example.com")
+    loser.email = winner.email
+    try first.apply([.save(winner)])
+    let error = #expect(throws: StoreError.self) { try second.apply([.save(loser)]) }
+    #expect(error?.kind == .superseded)
   }
 
   @Test("Two servers may sign a user in at the same moment")

@@ -15,6 +15,8 @@ struct AccountStoreFailureTests {
     let isFailing: NIOLockedValueBox<Bool>
     /// Whether revocations cannot be read either.
     let isUnreadable: NIOLockedValueBox<Bool>
+    /// Called when a change could not be stored.
+    var onFailure: @Sendable () -> Void = {}
     private let memory = MemoryIdentityStore()
 
     init(
@@ -46,6 +48,7 @@ struct AccountStoreFailureTests {
     }
     func apply(_ changes: [IdentityChange]) throws {
       if isFailing.withLockedValue({ $0 }) {
+        onFailure()
         throw StoreError(kind, description: "/secret/place: the disk does not work")
       }
       memory.apply(changes)
@@ -81,6 +84,7 @@ struct AccountStoreFailureTests {
     arguments: [
       (.full, 500, "INTERNAL_ERROR"),
       (.busy, 503, "UNAVAILABLE : The accounts cannot be reached at the moment."),
+      (.superseded, 409, "ABORTED : Another server has changed the account at the same moment."),
       (
         .failed, 500,
         "INTERNAL_ERROR : The storage failed; this may or may not have been stored."
@@ -104,6 +108,26 @@ struct AccountStoreFailureTests {
     await service.close()
     // After the loss has been reported, nothing more is tried.
     #expect(losses.withLockedValue { $0 } == (kind == .failed ? 1 : 0))
+  }
+
+  @Test("A request is carried out again, silently, if another server was faster")
+  func overtaken() async throws {
+    let isFailing = NIOLockedValueBox(true)
+    let log = NIOLockedValueBox<[String]>([])
+    let service = try await AccountService.open(
+      {
+        var store = FailingStore(.superseded, isFailing)
+        store.onFailure = { isFailing.withLockedValue { $0 = false } }
+        return store
+      },
+      settings: IdentitySettings(),
+      clock: { 1_700_000_000_000 },
+      logger: .collecting(log)
+    )
+    #expect(await service.answer(creation).status == 200)
+    #expect(!isFailing.withLockedValue { $0 })
+    #expect(log.withLockedValue { $0 } == [])
+    await service.close()
   }
 
   @Test("A server with an account change of unknown outcome stops without answering")

@@ -66,7 +66,12 @@ package final class PostgresIdentityStore: MovableIdentityStore {
         if case .save(_, insteadOf: let old?) = change {
           try Self.require(old, through: connection, within: limit)
         }
-        try writer.apply(change)
+        do throws(PostgresFailure) {
+          try writer.apply(change)
+        } catch {
+          // Another account has got the address since it was free.
+          throw error.state == "23505" ? Self.overtaken : error
+        }
       }
     }
   }
@@ -91,11 +96,14 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     }
     now?.lastSignIn = account.lastSignIn
     now?.resetRequested = account.resetRequested
-    guard now == account else {
-      let reason = "another server has changed the account at the same moment"
-      throw PostgresFailure(reason, state: "40001", isLost: false)
-    }
+    guard now == account else { throw overtaken }
   }
+
+  private static let overtaken = PostgresFailure(
+    "another server has changed the account at the same moment",
+    state: "40001",
+    isLost: false
+  )
 
   package func restore(_ contents: IdentityContents) throws {
     guard try self.contents() == IdentityContents() else {

@@ -4,17 +4,27 @@ internal import RealtimeCore
 extension AccountService {
   /// The longest body accepted, in bytes.
   private static let maximumBody = 64 * 1_024
+  /// How often a request is carried out while other servers change the account at the same moment.
+  private static let maximumTries = 3
 
   /// Answers a request.
   ///
   /// - Parameter request: The request; its database must exist.
   /// - Returns: The response, even to a request that is refused.
   package func answer(_ request: IdentityRequest) async -> IdentityAnswer {
-    do throws(IdentityError) {
-      return IdentityAnswer(try await result(of: request))
-    } catch {
-      logger.debug("refused an identity request", metadata: ["code": "\(error.code)"])
-      return IdentityAnswer(error)
+    var tries = 1
+    while true {
+      do throws(IdentityError) {
+        return IdentityAnswer(try await result(of: request))
+      } catch {
+        // The request may mean something else for what another server has made of the account.
+        if error == .overtaken, tries < Self.maximumTries {
+          tries += 1
+          continue
+        }
+        logger.debug("refused an identity request", metadata: ["code": "\(error.code)"])
+        return IdentityAnswer(error)
+      }
     }
   }
 

@@ -274,7 +274,7 @@ package final actor AccountService {
 
   /// Makes changes durable.
   ///
-  /// - Throws: ``IdentityError``: `failed` or `unavailable` if nothing was changed, or
+  /// - Throws: ``IdentityError``: `failed`, `unavailable` or `overtaken` if nothing was changed, or
   ///   `unknownOutcome` if that is unknown. After that no more changes are made, unless several
   ///   servers share the store.
   func apply(_ changes: [IdentityChange]) throws(IdentityError) {
@@ -289,8 +289,9 @@ package final actor AccountService {
       try store.apply(changes)
       note(nil, .write)
     } catch {
-      note(error, .write)
       let error = error as? StoreError ?? StoreError(.failed, description: "\(error)")
+      // It is no failure of the store that another server was faster.
+      note(error.kind == .superseded ? nil : error, .write)
       guard !error.hasStoredNothing else { throw IdentityError(error) }
       // Data that several servers share is reread for each request, so nothing builds on the
       // unknown outcome.

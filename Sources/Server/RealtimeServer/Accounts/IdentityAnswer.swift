@@ -171,7 +171,8 @@ package struct IdentityError: Error, Hashable, Sendable {
   init(_ error: any Error) {
     switch (error as? StoreError)?.kind {
     case .busy, .unreachable: self = .unavailable
-    case .locked, .notWritable, .damaged, .missing, .full, .superseded, .failed, nil: self = .failed
+    case .superseded: self = .overtaken
+    case .locked, .notWritable, .damaged, .missing, .full, .failed, nil: self = .failed
     }
   }
 
@@ -245,6 +246,11 @@ package struct IdentityError: Error, Hashable, Sendable {
     "UNAVAILABLE",
     detail: "The accounts cannot be reached at the moment.",
     status: 503
+  )
+  static let overtaken = IdentityError(
+    "ABORTED",
+    detail: "Another server has changed the account at the same moment.",
+    status: 409
   )
   static let unknownOutcome = IdentityError(
     "INTERNAL_ERROR",

@@ -190,7 +190,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     case full
     /// The store cannot write for now, for example because of a lock; nothing has been stored.
     case busy
-    /// Another server is the leader of the database; nothing has been stored.
+    /// Another server leads the database, or has changed the same account; nothing has been stored.
     case superseded
     /// The storage cannot be reached, or has not answered in time.
     case unreachable
