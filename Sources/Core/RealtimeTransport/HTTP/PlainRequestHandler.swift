@@ -452,10 +452,8 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
     case .receiving where request.head != nil:
       // An upload is answered, so that its client knows that nothing was stored.
       write(HTTPAnswer(status: 503, error: "the server is stopping"), isLast: true)
-    case .receiving:
-      // The last answer may be of this tick.
-      output?.flush()
-      close()
+    case .receiving where output?.isWaiting == true: leave()
+    case .receiving: close()
     case .answering: isLast = true
     case .streaming(let stream, _):
       stream.end()
