@@ -166,6 +166,28 @@ struct SQLiteTreeStoresTests {
     #expect(try stores.names() == ["crew"])
   }
 
+  @Test(
+    "keeps accounts with a renamed database whose new name may not be durable",
+    .enabled(if: geteuid() != 0, "root may read every directory")
+  )
+  func unsureName() throws {
+    _ = try stores.create("team")
+    let (accounts, databases) = (directory.file("accounts"), directory.file("data/databases"))
+    let store = try SQLiteIdentityStore(directory: accounts)
+    try store.apply([.save(Account(database: "team", uid: "u1", created: 1_000))])
+    try store.close()
+    // Its entries may be changed, but nobody may wait until they are on the disk.
+    #expect(chmod(databases, 0o300) == 0)
+    #expect(throws: StoreError.self) {
+      try stores.rename("team", to: "crew", withAccountsIn: accounts)
+    }
+    #expect(chmod(databases, 0o700) == 0)
+    #expect(try stores.names() == ["crew"])
+    let again = try SQLiteIdentityStore(directory: accounts)
+    #expect(try again.account("u1", in: "crew") != nil)
+    try again.close()
+  }
+
   @Test("creates subdirectories accessible only to their owner")
   func permissions() throws {
     _ = try stores.create("other")

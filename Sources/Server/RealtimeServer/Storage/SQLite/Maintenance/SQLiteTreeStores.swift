@@ -97,7 +97,7 @@ package struct SQLiteTreeStores: StoredDatabases {
       if code == ENOTEMPTY || code == EEXIST { return false }
       throw StoreError(systemCode: code, "cannot create \(directory(of: name))")
     }
-    try StoreError.translating(at: databases) { try DirectoryNames.synchronize(databases) }
+    try synchronize()
     return true
   }
 
@@ -115,6 +115,7 @@ package struct SQLiteTreeStores: StoredDatabases {
     try change(name, .clear(database: name), in: accounts) { () throws(StoreError) in
       let draft = "\(databases)/.\(name)-\(UUID().uuidString)"
       try move(directory(of: name), to: draft)
+      try synchronize()
       try? FileManager.default.removeItem(atPath: draft)
     }
   }
@@ -141,6 +142,8 @@ package struct SQLiteTreeStores: StoredDatabases {
     ) { () throws(StoreError) in
       try move(directory(of: name), to: target)
     }
+    // If this fails, the accounts stay with the database, which has its new name.
+    try synchronize()
   }
 
   private func change(
@@ -176,6 +179,9 @@ package struct SQLiteTreeStores: StoredDatabases {
     guard Foundation.rename(directory, target) == 0 else {
       throw StoreError(systemCode: errno, "cannot rename \(directory)")
     }
+  }
+
+  private func synchronize() throws(StoreError) {
     try StoreError.translating(at: databases) { try DirectoryNames.synchronize(databases) }
   }
 }
