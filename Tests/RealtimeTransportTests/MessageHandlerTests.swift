@@ -94,6 +94,15 @@ struct MessageHandlerTests {
     #expect(log.messages == ["abcd"])
   }
 
+  @Test("ignores the fragments of a binary message")
+  func binary() throws {
+    let (channel, _, log) = try makeChannel()
+    try channel.writeInbound(try frame(.binary, "{", isFinal: false))
+    try channel.writeInbound(try frame(.continuation, "}"))
+    try channel.writeInbound(try frame(.text, "{}"))
+    #expect(log.messages == ["{}"])
+  }
+
   @Test("reads only a few empty frames at a time", arguments: ["ping", "pong", "0", ""])
   func emptyFrames(kind: String) throws {
     let (channel, _, log) = try makeChannel()
