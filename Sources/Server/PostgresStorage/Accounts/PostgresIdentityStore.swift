@@ -101,7 +101,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
 
   private static let overtaken = PostgresFailure(
     "another server has changed the account at the same moment",
-    state: "40001",
+    state: PostgresFailure.overtaken,
     isLost: false
   )
 

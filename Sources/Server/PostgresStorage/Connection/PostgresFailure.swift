@@ -52,6 +52,9 @@ struct PostgresFailure: Error, CustomStringConvertible {
     }
   }
 
+  /// The state of a change that another server has overtaken; nothing of PostgreSQL has it.
+  static let overtaken = "HEARTH overtaken"
+
   /// Whether another transaction held a lock for too long.
   var isLockTimeout: Bool { state == "55P03" }
 
@@ -62,9 +65,9 @@ struct PostgresFailure: Error, CustomStringConvertible {
     switch state {
     case "53100", "53200": return .full
     // Nothing was stored: a lock or a connection was unavailable, or another process was faster.
-    case "55P03", "57014", "40P01", "53300", "25006", "23505", "57P01", "57P02", "57P03":
+    case "55P03", "57014", "40001", "40P01", "53300", "25006", "23505", "57P01", "57P02", "57P03":
       return .busy
-    case "40001": return .superseded
+    case Self.overtaken: return .superseded
     case "28000", "28P01", "3D000", "42501": return .notWritable
     // A table, a column, a function or the whole schema is missing.
     case "42P01", "42703", "42883", "3F000": return .damaged
