@@ -1,9 +1,9 @@
 import HearthLab
 import PostgresTestSupport
-import RealtimeServer
 import Testing
 
 @testable import PostgresStorage
+@testable import RealtimeServer
 
 @Suite("Accounts that several servers share", .needsPostgres, .timeLimit(.minutes(3)))
 struct SharedAccountsTests {
