@@ -384,6 +384,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     ) { [weak self] event, snapshot, _ in
       self?.takeComment(event, of: snapshot, on: post, among: length)
     } withCancel: { [weak self] error in
+      // Earlier comments may be asked for again.
+      if self?.opened[post]?.longer?.length == length { self?.opened[post]?.longer = nil }
       self?.postFailed(post, with: error)
     }
     return comments

@@ -38,6 +38,8 @@ package struct PlainBlog: Sendable {
   /// The open post as it was last known, since it may be older than all in the list.
   private var openPost: Post?
   private var isOpenGone = false
+  /// Whether the open post or its comments were refused.
+  private var isOpenRefused = false
   private var comments: [Comment]?
   private var told: Told
   /// Whether the open post has comments before those.
@@ -74,7 +76,8 @@ package struct PlainBlog: Sendable {
 
   /// Whether everything that was asked for has been answered.
   package var isSettled: Bool {
-    isReady && unanswered == 0 && !awaitsEarlier && (open == nil || comments != nil || hasFailed)
+    isReady && unanswered == 0 && !awaitsEarlier
+      && (open == nil || comments != nil || isOpenRefused || hasFailed)
   }
 
   private var isOffline: Bool {
@@ -111,10 +114,8 @@ package struct PlainBlog: Sendable {
       hasFailed = true
       return ["The posts cannot be read: \(reason)."]
     case .postFailed(let id, let reason) where id == open:
-      if comments == nil {
-        comments = []
-        told.comments = []
-      }
+      isOpenRefused = true
+      awaitsEarlier = false
       return ["Not all of this post can be read: \(reason)."]
     case .failed(let action, let reason):
       end(action)
@@ -396,7 +397,10 @@ package struct PlainBlog: Sendable {
     case "open": return with(rest) { plain, post in plain.show(post) }
     case "earlier":
       guard let open else { return Answer(lines: ["Open a post first."]) }
-      guard comments != nil else { return Answer(lines: ["The comments have not arrived yet."]) }
+      guard comments != nil else {
+        let state = isOpenRefused ? "cannot be read" : "have not arrived yet"
+        return Answer(lines: ["The comments \(state)."])
+      }
       guard hasEarlier else { return Answer(lines: ["All comments are here."]) }
       awaitsEarlier = true
       return Answer(effects: [.request(.showEarlierComments(open))])
@@ -514,6 +518,7 @@ package struct PlainBlog: Sendable {
     open = nil
     openPost = nil
     isOpenGone = false
+    isOpenRefused = false
     comments = nil
     told.comments = nil
     hasEarlier = false

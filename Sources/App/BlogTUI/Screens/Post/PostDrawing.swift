@@ -22,7 +22,10 @@ extension Painter {
   }
 
   private mutating func paintMissing(_ open: OpenPost, in rect: Rect) {
-    let text: SafeText = open.isGone ? "There is no such post." : "Loading" + glyphs.ellipsis
+    let text: SafeText =
+      open.isGone
+      ? "There is no such post."
+      : open.isRefused ? "This post cannot be read." : "Loading" + glyphs.ellipsis
     screen.put(text, in: rect.line(rect.height / 2), style: theme.dim, aligned: .center)
   }
 
