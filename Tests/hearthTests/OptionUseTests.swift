@@ -184,14 +184,15 @@ struct OptionUseTests {
     try OptionUse.check(used + ["--theme", "light", "--config", "C"], of: Hearth.self)
   }
 
-  @Test("An empty path is rejected, other empty arguments are not")
+  @Test("An empty path and nothing behind an equals sign are rejected, other empty words are not")
   func emptyPaths() throws {
     for words in [
       ["--data-dir", ""], ["--socket="], ["--script", ""], ["post", "--title", "T", "--data-dir="],
       ["serve", "--log-mark", ""], ["replay", "x", "--cast", ""], ["migrate", "", "x"],
       ["migrate", "x", ""], ["backup", ""], ["import", "--replace", ""], ["rules", "set", ""],
       ["users", "list", "--data-dir", ""], ["swarm", "--report", ""], ["swarm", "--directory="],
-      ["databases", "delete", "x", "--store", ""], ["serve", "--store="],
+      ["databases", "delete", "x", "--store", ""], ["serve", "--store="], ["--user=", "list"],
+      ["list", "--user=", "top"],
     ] {
       let error = #expect(throws: CommandFailure.self, "\(words)") {
         try OptionUse.check(words, of: Hearth.self)
@@ -199,7 +200,7 @@ struct OptionUseTests {
       #expect(error?.status == .usage && error?.description.contains("empty") == true, "\(words)")
     }
     for words in [
-      ["post", "--title", "", "--body", ""], ["get", ""], ["follow", ""], ["list", "--user="],
+      ["post", "--title", "", "--body", ""], ["get", ""], ["follow", ""],
       ["restore", "copy", "--ns", ""], ["fsck", "a="],
     ] {
       try OptionUse.check(words, of: Hearth.self)

@@ -134,8 +134,8 @@ package enum OptionUse {
   /// What the values are called that are paths, although no shell completes them.
   private static let pathNames: Set<String> = ["file", "out.cast", "source", "target"]
 
-  /// Ensures that no path and no store is empty: that would mean the working directory, but comes of a
-  /// variable of the shell that is not set.
+  /// Ensures that no path, no store and no value behind an equals sign is empty, as where a variable
+  /// of the shell is not set: that would mean the working directory, or something else.
   private static func requirePaths(
     in words: [String],
     of command: any ParsableCommand.Type
@@ -157,6 +157,10 @@ package enum OptionUse {
       }
       // It would mean the database that PostgreSQL takes for the user of the system.
       if option == "--store" { throw CommandFailure(.usage, "the URL after --store is empty") }
+      // ArgumentParser has taken the next word for the value.
+      if !word.isEmpty, all.contains(option) {
+        throw CommandFailure(.usage, "the value after \(option) is empty")
+      }
       if word.isEmpty, takesPath, !all.contains(before) {
         throw CommandFailure(.usage, "a path is empty")
       }
