@@ -18,6 +18,7 @@ final class CommentWatch: @unchecked Sendable {
   private struct Watched {
     let query: DatabaseQuery
     var handle: DatabaseHandle = 0
+    var isRefused = false
   }
 
   /// How long the same posts must have been requested before they are watched.
@@ -47,7 +48,10 @@ final class CommentWatch: @unchecked Sendable {
   }
 
   /// Watches those anew that were refused.
-  func restart() { watch(Array(wanted)) }
+  func restart() {
+    watched = watched.filter { !$0.value.isRefused }
+    watch(Array(wanted))
+  }
 
   private func waitForRest() {
     let before = wanted
@@ -70,7 +74,7 @@ final class CommentWatch: @unchecked Sendable {
       watched[post]?.handle = query.observe(.value) { [weak self] snapshot in
         self?.take(snapshot, on: post)
       } withCancel: { [weak self] _ in
-        self?.watched[post] = nil
+        self?.watched[post]?.isRefused = true
       }
     }
   }
