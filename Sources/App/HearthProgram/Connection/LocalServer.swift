@@ -273,7 +273,7 @@ enum LocalRules {
   private static let post = "newData.parent().parent().parent().child('posts').child($post)"
 
   private static let comment = """
-    data.exists() || !\(post).hasChild('uid') \
+    data.exists() || !\(post).child('uid').isString() \
     || !root.child('blocked').child(\(post).child('uid').val()).hasChild(auth.uid)
     """
 
