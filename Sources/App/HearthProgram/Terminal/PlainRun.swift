@@ -125,7 +125,7 @@ private struct LineInput {
     hasUnreadable = false
     var buffer = [UInt8](repeating: 0, count: 4_096)
     let count = Foundation.read(descriptor, &buffer, buffer.count)
-    if count < 0, SharedStream.isRepeated(descriptor, for: POLLIN) { return [] }
+    if count < 0, [EINTR, EAGAIN].contains(errno) { return [] }
     guard count > 0 || !rest.isEmpty else { return nil }
     // The last line need not have an end.
     let newline = UInt8(ascii: "\n")
