@@ -118,9 +118,12 @@ struct CommonOptions: ParsableArguments {
   ///
   /// - Returns: The value of `--database`, or else the local server's socket.
   /// - Throws: ``CommandFailure`` when there is no home directory.
-  func databaseURL(namespace: String = "hearth") throws(CommandFailure) -> String {
+  func databaseURL(
+    namespace: String = "hearth",
+    at known: ProgramPaths? = nil
+  ) throws(CommandFailure) -> String {
     if let database { return database }
-    let path = try paths().socket
+    let path = if let known { known.socket } else { try paths().socket }
     let encoded = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? path
     return "unix:\(encoded)?ns=\(namespace)"
   }

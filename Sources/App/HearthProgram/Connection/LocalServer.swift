@@ -5,7 +5,7 @@ import RealtimeServer
 
 /// The server that a user's terminals share: the first starts it, the others find it.
 package struct LocalServer: Sendable {
-  private let paths: ProgramPaths
+  let paths: ProgramPaths
   private let ownsSocketDirectory: Bool
   private let program: String
 

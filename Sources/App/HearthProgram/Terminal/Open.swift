@@ -86,8 +86,9 @@ struct Open: AsyncParsableCommand {
     if let server {
       configuration.willConnect = { try? server.ensureRunning(patience: LocalServer.shortPatience) }
     }
-    let paths = try options.paths()
-    let url = try options.databaseURL()
+    // To determine them asks the socket's server whether it is there.
+    let paths = try server?.paths ?? options.paths()
+    let url = try options.databaseURL(at: paths)
     let isElsewhere = options.database != nil || options.socket != nil
     let offline = try OfflineUse(paths, uid: me.uid, address: isElsewhere ? url : nil)
     let stars = starring.method(at: url, for: me, &configuration)

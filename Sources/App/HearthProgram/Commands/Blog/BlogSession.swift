@@ -39,7 +39,7 @@ struct BlogSession {
     configuration.writeDeadline = nil
     configuration.maximumReconnectDelay = .seconds(1)
     if let server { configuration.willConnect = { try? server.ensureRunning() } }
-    let url = try options.databaseURL(namespace: namespace)
+    let url = try options.databaseURL(namespace: namespace, at: server?.paths)
     let stars =
       starring?.method(at: url, for: me, &configuration)
       ?? (asUser ? .automatic(at: url, for: me, &configuration) : .transaction)
