@@ -253,21 +253,32 @@ enum LocalRules {
     {"rules": {
       ".read": true,
       ".write": true,
-      "posts": {"$post": {".validate": "\(star)"}},
-      "user-posts": {"$uid": {"$post": {".validate": "\(star)"}}},
+      "posts": {"$post": {".validate": "\(star(copiedTo: copy))"}},
+      "user-posts": {"$uid": {"$post": {".validate": "\(star(copiedTo: post))"}}},
       "post-comments": {"$post": {"$comment": {".validate": "\(comment)"}}}
     }}
     """
 
-  // The first part accepts every write that does not affect stars. The second refuses stars on
-  // anything that is not a post, such as a deleted one.
-  private static let star = """
+  /// What a write must meet that changes a star on a post or on its copy, beside the other one.
+  ///
+  /// The first part accepts every write that does not affect stars. The second refuses stars on
+  /// anything that is not a post, such as a deleted one, and a star in one place only: somebody who
+  /// stars and unstars from several terminals at once would leave it there.
+  private static func star(copiedTo other: String) -> String {
+    """
     (newData.child('stars').hasChild(auth.uid) === data.child('stars').hasChild(auth.uid) \
     && newData.child('starCount').val() === data.child('starCount').val()) \
     || (newData.hasChild('uid') && newData.child('starCount').val() === \
     (data.child('starCount').exists() ? data.child('starCount').val() : 0) \
     + (newData.child('stars').hasChild(auth.uid) ? 1 : 0) \
-    - (data.child('stars').hasChild(auth.uid) ? 1 : 0))
+    - (data.child('stars').hasChild(auth.uid) ? 1 : 0) \
+    && (!\(other).exists() || \(other).child('stars').hasChild(auth.uid) \
+    === newData.child('stars').hasChild(auth.uid)))
+    """
+  }
+
+  private static let copy = """
+    newData.parent().parent().child('user-posts').child(newData.child('uid').val()).child($post)
     """
 
   private static let post = "newData.parent().parent().parent().child('posts').child($post)"
