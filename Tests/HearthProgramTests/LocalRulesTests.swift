@@ -61,6 +61,6 @@ struct LocalRulesTests {
     #expect(await refusal(of: true, at: post) == nil)
     await alice.close()
     await owner.close()
-    try await server.stop()
+    await server.stop()
   }
 }
