@@ -246,8 +246,9 @@ package struct LocalServer: Sendable {
 ///
 /// A star is one update that adds to a post's counts without reading the post. If two terminals of
 /// one user press the same key, only a rule can keep the second update from counting again: a count
-/// changes by one exactly when the user's star appears or disappears. A comment on a post of somebody
-/// who blocks the user is refused, as the screens say. Everything else is allowed.
+/// changes by one exactly when the user's star appears or disappears, in the post and in its copy
+/// alike. A comment on a post of somebody who blocks the user is refused, as the screens say.
+/// Everything else is allowed.
 enum LocalRules {
   private static let source = """
     {"rules": {
