@@ -188,13 +188,8 @@ enum LeadingOptions {
     guard let known = program.configuration.defaultSubcommand.flatMap(Command.init)?.options,
       let (options, start) = leading(in: arguments, knowing: known)
     else { return nil }
-    var (type, end) = (program, start)
-    while end < arguments.count,
-      let inner = type.configuration.subcommands.first(where: { $0._commandName == arguments[end] })
-    {
-      type = inner
-      end += 1
-    }
+    let (type, _, rest) = OptionUse.command(in: Array(arguments[start...]), of: program)
+    let end = arguments.count - rest.count
     guard end > start, let own = Command(type)?.options, options.allSatisfy({ own[$0] != nil })
     else { return nil }
     return Array(arguments[start..<end] + arguments[..<start] + arguments[end...])
