@@ -218,11 +218,10 @@ struct RepoCoreSessionTests {
   @Test("Ending all listeners of a location keeps data that is kept synced")
   func stopAll() throws {
     var driver = CoreDriver.connected()
-    _ = driver.observe("k", first1)
-    _ = try driver.observe("k", answered: "1")
+    let listeners = [driver.observe("k", first1), try driver.observe("k", answered: "1")]
     driver.feed(.keepSynced(path: "k", query: .all, true))
     driver.forget()
-    driver.feed(.stopObservingAll(path: "k", query: .all))
+    for listener in listeners { driver.feed(.stopObserving(listener)) }
     #expect(driver.listens.isEmpty)
     driver.feed(.keepSynced(path: "k", query: .all, false))
     #expect(driver.listens == ["n /k"])

@@ -79,8 +79,6 @@ struct DiagnosticRecorder {
       tell(.observing(observer: id.number), at: time, .observation(path, query))
     case .stopObserving(let id):
       tell(.stopped(observer: id.number), at: time, .words("stop observer \(id.number)"))
-    case .stopObservingAll(let path, _):
-      tell(.event, at: time, .words("stop all observers of \(path)"))
     case .write(let token, let path, let operation):
       let write = DiagnosticWrite(operation)
       writes.withLockedValue { $0[token.number] = ("\(write.name) \(path)", path, time) }

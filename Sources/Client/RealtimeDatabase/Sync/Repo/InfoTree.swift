@@ -21,10 +21,6 @@ struct InfoTree: Sendable {
 
   func value(of spec: QuerySpec) -> Node { spec.query.evaluate(node[spec.path]) }
 
-  func registrations(of spec: QuerySpec) -> [(query: Query, owner: Registration.Owner)] {
-    tree.registrations(at: spec.path, query: spec.query)
-  }
-
   mutating func add(_ registration: Registration, spec: QuerySpec) -> [ViewEvent] {
     let result = tree.add(registration, at: spec.path, query: spec.query)
     return result.events + fill(result.actions)

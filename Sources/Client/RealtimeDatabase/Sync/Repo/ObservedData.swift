@@ -53,18 +53,6 @@ struct ObservedData: Sendable {
     return unregister(.listener(listener), spec: spec, at: time)
   }
 
-  /// The listeners of a query, in the order in which to stop them.
-  func listeners(of spec: QuerySpec) -> [ListenerID] {
-    let found =
-      spec.path.isInfo
-      ? info.registrations(of: spec) : sync.registrations(at: spec.path, query: spec.query)
-    // Listeners of all data go last; stopped earlier, they would leave the others in need of
-    // listens of their own for a moment.
-    return found.sorted { !$0.query.loadsAllData && $1.query.loadsAllData }.compactMap {
-      if case .listener(let listener) = $0.owner { listener } else { nil }
-    }
-  }
-
   mutating func setKeptSynced(
     _ spec: QuerySpec,
     to isOn: Bool,

@@ -98,8 +98,8 @@ package struct RepoCore: Sendable {
     now = time
     outputs = []
     switch input {
-    case .observe, .stopObserving, .stopObservingAll, .keepSynced, .get, .write, .transaction,
-      .onDisconnect, .cancelOnDisconnect, .purgeOutstandingWrites:
+    case .observe, .stopObserving, .keepSynced, .get, .write, .transaction, .onDisconnect,
+      .cancelOnDisconnect, .purgeOutstandingWrites:
       request(input)
     case .actAs(let user): act(as: user)
     case .authenticate(let authentication):
@@ -140,11 +140,6 @@ package struct RepoCore: Sendable {
       apply(data.stopObserving(listener, at: now))
       apply(data.observe(listener, spec: spec, kinds: events, at: now))
     case .stopObserving(let listener): return apply(data.stopObserving(listener, at: now))
-    case .stopObservingAll(let path, let query):
-      for listener in data.listeners(of: QuerySpec(path: path, query: query)) {
-        apply(data.stopObserving(listener, at: now))
-      }
-      return
     case .keepSynced(let path, let query, let isOn):
       let spec = QuerySpec(path: path, query: query)
       apply(data.setKeptSynced(spec, to: isOn, at: now))

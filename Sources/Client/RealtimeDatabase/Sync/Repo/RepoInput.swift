@@ -10,8 +10,6 @@ package enum RepoInput: Sendable {
   case observe(ListenerID, path: Path, query: Query, events: Set<DataEventType>)
   /// Removes one listener; no more events are raised for it.
   case stopObserving(ListenerID)
-  /// Removes all listeners of a query or, with the default query, all listeners at the location.
-  case stopObservingAll(path: Path, query: Query)
   /// Keeps the data of a query up to date without listeners, or stops doing so.
   case keepSynced(path: Path, query: Query, Bool)
   /// Reads the data of a query once, and by default keeps the result.

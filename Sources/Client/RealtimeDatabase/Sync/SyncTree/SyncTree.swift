@@ -308,16 +308,6 @@ struct SyncTree: Sendable {
     return node
   }
 
-  /// The registrations of a query or, with the default query, all of the location.
-  func registrations(
-    at path: Path,
-    query: Query
-  ) -> [(query: Query, owner: Registration.Owner)] {
-    (root[path]?.views ?? []).filter { query.isDefault || $0.query == query }.flatMap { view in
-      view.registrations.map { (view.query, $0.owner) }
-    }
-  }
-
   /// Removes all registrations that depend on a listen that the server rejected.
   mutating func cancel(_ target: ListenTarget) -> SyncResult {
     remove(nil, at: target.path, query: target.query, isCancelled: true)
