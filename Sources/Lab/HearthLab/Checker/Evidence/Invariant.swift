@@ -35,9 +35,7 @@ struct Evidence: Sendable {
   /// What must be in the database according to the histories.
   let model: Model
   let reads: [AnsweredRead]
-  /// All states of each post.
-  private(set) var posts: PostVersions
-  /// All states of each path that clients listen to or read.
+  /// All states of each post, and of the other paths that clients listen to or read.
   private(set) var paths: PathVersions
   private(set) var order: CommitOrder
 
@@ -47,11 +45,9 @@ struct Evidence: Sendable {
     self.options = options
     model = Model(history, initial: commits.root)
     reads = history.operations.compactMap(AnsweredRead.init)
-    posts = PostVersions(commits)
     paths = PathVersions(commits, and: Set(reads.map(\.path)))
     order = CommitOrder(history.operations, model: model, commits: commits)
     for case .step(let step) in Replay(commits) {
-      posts.observe(step)
       paths.observe(step)
       order.observe(step)
     }

@@ -6,6 +6,17 @@ struct PathVersions: Sendable {
     let revision: Int64
     /// When the observer read the commit, which was made then or earlier.
     let seen: Moment
+    let hash: String
+    let starCount: Int
+    let stars: Int
+
+    init(_ node: Node, revision: Int64, seen: Moment) {
+      self.revision = revision
+      self.seen = seen
+      hash = node.isEmpty ? States.nothing : node.hash
+      starCount = node.starCount ?? 0
+      stars = node[.stars].childCount
+    }
   }
 
   /// The states of one path; the first is the state before the run.
@@ -17,7 +28,7 @@ struct PathVersions: Sendable {
     /// The hash of an empty path.
     static let nothing = ""
 
-    init(_ first: Version, hash: String) { add(first, hash: hash, changes: nil) }
+    init(_ first: Version) { add(first, changes: nil) }
 
     /// The indices of the states with a hash, in ascending order.
     func indices(hash: String) -> [Int] { byHash[hash] ?? [] }
@@ -34,8 +45,8 @@ struct PathVersions: Sendable {
       return index + 1 < versions.count ? versions[index + 1].revision - 1 : .max
     }
 
-    mutating func add(_ version: Version, hash: String, changes: JSONValue?) {
-      byHash[hash, default: []].append(versions.count)
+    mutating func add(_ version: Version, changes: JSONValue?) {
+      byHash[version.hash, default: []].append(versions.count)
       if let changes { byChange[changes.text, default: []].append(versions.count) }
       versions.append(version)
     }
@@ -43,32 +54,34 @@ struct PathVersions: Sendable {
 
   private var states: [Path: States] = [:]
   private var below: [Path: [Path]] = [:]
-  private let first: Version
+  private let firstRevision: Int64
   /// The other paths whose states are kept.
   private let others: [Path]
-  /// Whether commits were missed, so that a client may have been told unknown states.
+  /// Whether commits were missed, so that a client may have been told or have shown unknown states.
   private(set) var hasGaps = false
   private(set) var mostPosts: Int
 
   init(_ commits: CommitHistory, and paths: Set<Path> = []) {
     others = paths.filter { !$0.isOfPostOrComment }
-    first = Version(revision: commits.revision, seen: .distantPast)
+    firstRevision = commits.revision
     mostPosts = commits.root[.posts].childCount
     for (key, post) in commits.root[.posts].entries {
-      begin(Path([.posts, key]), hash: post.hash)
+      begin(Path([.posts, key]), with: post)
     }
     for (post, comments) in commits.root[.postComments].entries {
       for (key, comment) in comments.entries {
-        begin(Path([.postComments, post, key]), hash: comment.hash)
+        begin(Path([.postComments, post, key]), with: comment)
       }
     }
-    for path in others {
-      let node = commits.root[path]
-      begin(path, hash: node.isEmpty ? States.nothing : node.hash)
-    }
+    for path in others { begin(path, with: commits.root[path]) }
   }
 
-  func states(at path: Path) -> States { states[path] ?? States(first, hash: States.nothing) }
+  func states(at path: Path) -> States { states[path] ?? first(with: .empty) }
+
+  /// The states of a path that begins with some data.
+  private func first(with node: Node) -> States {
+    States(Version(node, revision: firstRevision, seen: .distantPast))
+  }
 
   /// The paths below a path at which there was ever a value.
   func paths(below path: Path) -> [Path] { below[path] ?? [] }
@@ -86,17 +99,16 @@ struct PathVersions: Sendable {
   private mutating func note(_ step: Step, at path: Path) {
     let (before, after) = (step.before[path], step.after[path])
     guard before != after else { return }
-    if states[path] == nil { begin(path, hash: States.nothing) }
+    if states[path] == nil { begin(path, with: .empty) }
     let isChange = !before.isEmpty && !after.isEmpty
     states[path]?.add(
-      Version(revision: step.revision, seen: step.seen),
-      hash: after.isEmpty ? States.nothing : after.hash,
+      Version(after, revision: step.revision, seen: step.seen),
       changes: isChange ? after.changedValues(from: before) : nil
     )
   }
 
-  private mutating func begin(_ path: Path, hash: String) {
-    states[path] = States(first, hash: hash)
+  private mutating func begin(_ path: Path, with node: Node) {
+    states[path] = first(with: node)
     if let parent = path.parent { below[parent, default: []].append(path) }
   }
 }

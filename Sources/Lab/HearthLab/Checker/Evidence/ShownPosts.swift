@@ -66,28 +66,7 @@ struct ShownPosts: Sequence, IteratorProtocol {
   }
 }
 
-/// All states of each post, in the order of the commits.
-struct PostVersions: Sendable {
-  /// A post after a commit.
-  struct Version: Sendable {
-    let revision: Int64
-    let starCount: Int
-    let stars: Int
-    let hash: String
-
-    init(of post: Node, revision: Int64) {
-      self.revision = revision
-      starCount = post.starCount ?? 0
-      stars = post[.stars].childCount
-      hash = post.hash
-    }
-
-    func isShown(as shown: ShownPosts.Element) -> Bool {
-      starCount == shown.starCount && stars == shown.stars
-        && shown.version.map { $0 == hash } ?? true
-    }
-  }
-
+extension PathVersions {
   /// How something shown fits into the order of the commits.
   enum Fit {
     case follows(Int)
@@ -95,30 +74,18 @@ struct PostVersions: Sendable {
     case never
   }
 
-  private var versions: [String: [Version]] = [:]
-  /// Whether commits were missed, so that unknown states may have been shown.
-  private(set) var hasGaps = false
-
-  init(_ commits: CommitHistory) {
-    for (key, post) in commits.root[.posts].entries {
-      versions[key.text] = [Version(of: post, revision: commits.revision)]
-    }
-  }
-
-  mutating func observe(_ step: Step) {
-    if step.isJump { hasGaps = true }
-    for key in step.touched.posts {
-      let post = step.after[.posts][key]
-      guard !post.isEmpty, post != step.before[.posts][key] else { continue }
-      versions[key.text, default: []].append(Version(of: post, revision: step.revision))
-    }
-  }
-
   /// Finds the first state of a post, from a position on, that matches what was shown.
   func fit(_ shown: ShownPosts.Element, from position: Int = 0) -> Fit {
-    let known = versions[shown.post] ?? []
+    let known = states(at: Path([.posts, ChildKey(shown.post)])).versions
     let next = known.indices.dropFirst(position).first { known[$0].isShown(as: shown) }
     if let next { return .follows(next) }
     return known.last { $0.isShown(as: shown) }.map(Fit.older) ?? .never
+  }
+}
+
+extension PathVersions.Version {
+  fileprivate func isShown(as shown: ShownPosts.Element) -> Bool {
+    hash != PathVersions.States.nothing && starCount == shown.starCount && stars == shown.stars
+      && shown.version.map { $0 == hash } ?? true
   }
 }

@@ -99,7 +99,7 @@ struct EventOrder: Invariant {
       checkNumbers(of: client)
       for shown in ShownPosts(client) {
         var isKnown = true
-        if case .never = evidence.posts.fit(shown) { isKnown = evidence.posts.hasGaps }
+        if case .never = evidence.paths.fit(shown) { isKnown = evidence.paths.hasGaps }
         findings.expect(
           isKnown,
           at: shown.location,
@@ -163,14 +163,13 @@ struct SessionReads: Invariant {
         for (expected, what) in [
           (acknowledged[post], "its own comment"), (shown[post], "a comment shown before"),
         ] {
-          expect(
-            expected,
-            in: keys,
-            of: post,
-            at: showing.location(at: client),
-            until: line.time,
-            what: what
-          )
+          for key in expected ?? [] {
+            findings.expect(
+              keys.contains(key) || isDeleted(key, of: post, by: line.time),
+              at: showing.location(at: client),
+              otherwise: "\(what) is missing from the comments on \(post)"
+            ) { [key] }
+          }
         }
         shown[post] = keys.filter {
           !isOwnUnsettled(CommentKey(post: post, comment: $0), of: client)
@@ -189,25 +188,9 @@ struct SessionReads: Invariant {
     return creation.client == client.header.client && !creation.isAcknowledged
   }
 
-  private mutating func expect(
-    _ expected: Set<String>?,
-    in keys: Set<String>,
-    of post: String,
-    at location: String,
-    until time: Moment,
-    what: String
-  ) {
-    for key in expected ?? [] {
-      if keys.contains(key) {
-        findings.held()
-        continue
-      }
-      let deletions = evidence.model.comments[CommentKey(post: post, comment: key)]?.deletions ?? []
-      findings.expect(
-        deletions.contains { !$0.isRefused && $0.invoked <= time },
-        at: location,
-        otherwise: "\(what) is missing from the comments on \(post)"
-      ) { [key] }
-    }
+  /// Whether the deletion of a comment has begun, and was not refused.
+  private func isDeleted(_ key: String, of post: String, by time: Moment) -> Bool {
+    let deletions = evidence.model.comments[CommentKey(post: post, comment: key)]?.deletions ?? []
+    return deletions.contains { !$0.isRefused && $0.invoked <= time }
   }
 }

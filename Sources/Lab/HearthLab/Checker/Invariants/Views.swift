@@ -153,13 +153,13 @@ struct MonotonicViews: Invariant {
         if shown.age <= evidence.options.echo { continue }
         last.life = shown.life
       }
-      switch evidence.posts.fit(shown, from: last.position) {
+      switch evidence.paths.fit(shown, from: last.position) {
       case .follows(let position):
         findings.held()
         last.position = position
       case .older(let version):
         findings.expect(
-          evidence.posts.hasGaps,
+          evidence.paths.hasGaps,
           at: shown.location,
           otherwise:
             "post \(shown.post) is shown with \(Words.count(shown.starCount, "star")), which it had "
