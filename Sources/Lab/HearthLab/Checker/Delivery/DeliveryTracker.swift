@@ -6,15 +6,13 @@ import RealtimeCore
 /// following one. A later one is allowed only with an excuse: the client was offline, a fault was
 /// injected, or one of its own writes hid the change.
 struct DeliveryTracker {
-  enum Judgement {
-    /// The client was told of the next change, in order and in time.
-    case right
+  enum Fault {
     /// The client was never told of a change, or not before the next one.
-    case lost(Violation)
+    case lost
     /// The client was told of a change too late.
-    case late(Violation)
+    case late
     /// The client was told of a change after a later one.
-    case older(Violation)
+    case older
   }
 
   private struct Key: Hashable {
@@ -42,7 +40,9 @@ struct DeliveryTracker {
   private let versions: PathVersions
   private let bound: Duration
   private let disturbances: Disturbances
-  private(set) var judgements: [Judgement] = []
+  /// How often the client was told of the next change, in order and in time.
+  private(set) var rightCount = 0
+  private(set) var violations: [(fault: Fault, violation: Violation)] = []
   private var views: [String: View] = [:]
   private var pathStates: [Key: PathState] = [:]
   /// How many of the client's own operations are under way on each path.
@@ -234,21 +234,13 @@ struct DeliveryTracker {
       state.positions = Set(equal.filter { $0 >= later })
     } else if let earlier = equal.last {
       state.missing.subtract(equal)
-      if time > free {
-        judgements.append(
-          .older(
-            violation(at: key, of: states, index: earlier, problem: "arrives after newer ones")
-          )
-        )
-      }
+      if time > free { report(.older, at: key, of: states, earlier, "arrives after newer ones") }
     } else if let next = alike.first(where: { old.contains($0 - 1) }) {
       // An earlier change was wrong, which has been reported; this one is not.
       state.positions = [next]
     } else if let late = alike.first(where: state.missing.contains) {
       state.missing.remove(late)
-      judgements.append(
-        .older(violation(at: key, of: states, index: late, problem: "arrives after newer ones"))
-      )
+      report(.older, at: key, of: states, late, "arrives after newer ones")
     } else if let later = alike.first(where: { $0 > highest }) {
       pass(to: later)
       state.positions = [later]
@@ -266,15 +258,15 @@ struct DeliveryTracker {
     at time: Moment
   ) {
     guard let reached = next.last, let last = old.max(), reached > last else {
-      return judgements.append(.right)
+      rightCount += 1
+      return
     }
     for index in last + 1...reached {
       if isLate(states.versions[index], freeUntil: free, at: time) {
         let delay = time.since(states.versions[index].seen)
-        let problem = "arrives \(delay) after its commit"
-        judgements.append(.late(violation(at: key, of: states, index: index, problem: problem)))
+        report(.late, at: key, of: states, index, "arrives \(delay) after its commit")
       } else {
-        judgements.append(.right)
+        rightCount += 1
       }
     }
   }
@@ -302,7 +294,7 @@ struct DeliveryTracker {
     let revision = states.versions[index].revision
     if revision < lastRevision {
       let problem = "arrives after revision \(lastRevision), which is for another path"
-      judgements.append(.older(violation(at: key, of: states, index: index, problem: problem)))
+      report(.older, at: key, of: states, index, problem)
     }
     lastRevision = max(lastRevision, revision)
   }
@@ -312,9 +304,7 @@ struct DeliveryTracker {
     for (key, state) in pathStates {
       let states = versions.states(at: key.path)
       for index in state.missing.sorted() {
-        judgements.append(
-          .lost(violation(at: key, of: states, index: index, problem: "was skipped"))
-        )
+        report(.lost, at: key, of: states, index, "was skipped")
       }
       pathStates[key]?.missing = []
     }
@@ -329,22 +319,24 @@ struct DeliveryTracker {
         for index in states.versions.indices.dropFirst(last + 1)
         where isLate(states.versions[index], freeUntil: free, at: time) {
           let problem = isEnd ? "never arrived" : "did not arrive in time"
-          let violation = violation(at: key, of: states, index: index, problem: problem)
-          judgements.append(isEnd ? .lost(violation) : .late(violation))
+          report(isEnd ? .lost : .late, at: key, of: states, index, problem)
         }
       }
     }
   }
 
-  private func violation(
+  private mutating func report(
+    _ fault: Fault,
     at key: Key,
     of states: PathVersions.States,
-    index: Int,
-    problem: String
-  ) -> Violation {
-    Violation(
+    _ index: Int,
+    _ problem: String
+  ) {
+    let revision = states.versions[index].revision
+    let violation = Violation(
       location: "\(client), \(key.view)",
-      problem: "the change of \(key.path) by revision \(states.versions[index].revision) \(problem)"
+      problem: "the change of \(key.path) by revision \(revision) \(problem)"
     )
+    violations.append((fault, violation))
   }
 }
