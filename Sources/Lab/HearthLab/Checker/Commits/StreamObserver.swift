@@ -1,4 +1,3 @@
-private import Dispatch
 private import NIOConcurrencyHelpers
 private import RealtimeCore
 private import RealtimeServer
@@ -70,7 +69,7 @@ final class StreamObserver: Sendable {
           if isFirst { return readiness.finish(throwing: error) }
         }
         // A server that is starting answers a little later.
-        await Self.pause()
+        await Pause.lasting(.milliseconds(50))
       }
       readiness.finish()
     }
@@ -94,14 +93,6 @@ final class StreamObserver: Sendable {
   }
 
   // MARK: Events
-
-  private static func pause() async {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(50)) {
-        continuation.resume()
-      }
-    }
-  }
 
   private static func take(_ event: ServerSentEvent, into state: NIOLockedValueBox<State>) {
     guard event.name == "put" || event.name == "patch",

@@ -1,3 +1,4 @@
+private import Dispatch
 private import Glibc
 
 /// A point in time on the monotonic clock that all processes of a machine share.
@@ -35,6 +36,30 @@ extension Moment: CustomStringConvertible {
 extension Duration {
   var microseconds: Int64 {
     components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+  }
+}
+
+/// Pauses that are part of a run.
+package enum Pause {
+  /// Waits until a moment; returns immediately when it has passed.
+  static func until(_ moment: Moment) async {
+    await lasting(moment.since(.now))
+  }
+
+  /// Waits until a moment, or until a condition that is asked ten times a second is met.
+  static func until(_ moment: Moment, orIf isOver: @Sendable () -> Bool) async {
+    while !isOver(), moment > .now {
+      await lasting(min(moment.since(.now), .milliseconds(100)))
+    }
+  }
+
+  package static func lasting(_ duration: Duration) async {
+    guard duration > .zero else { return }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().asyncAfter(deadline: .now() + duration / .seconds(1)) {
+        continuation.resume()
+      }
+    }
   }
 }
 

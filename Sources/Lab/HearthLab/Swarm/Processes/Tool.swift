@@ -43,30 +43,6 @@ package enum Tool {
   }
 }
 
-/// Pauses that are part of a run.
-package enum Pause {
-  /// Waits until a moment; returns immediately when it has passed.
-  static func until(_ moment: Moment) async {
-    await lasting(moment.since(.now))
-  }
-
-  /// Waits until a moment, or until a condition that is asked ten times a second is met.
-  static func until(_ moment: Moment, orIf isOver: @Sendable () -> Bool) async {
-    while !isOver(), moment > .now {
-      await lasting(min(moment.since(.now), .milliseconds(100)))
-    }
-  }
-
-  package static func lasting(_ duration: Duration) async {
-    guard duration > .zero else { return }
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().asyncAfter(deadline: .now() + duration / .seconds(1)) {
-        continuation.resume()
-      }
-    }
-  }
-}
-
 /// What the system reports about a process.
 package struct ProcessFacts: Hashable, Sendable {
   package let residentBytes: Int64
