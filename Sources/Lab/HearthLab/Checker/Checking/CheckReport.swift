@@ -90,14 +90,7 @@ struct Activity: Hashable, Sendable {
     comments = operations.count { operation in
       if case .comment = operation.intent { operation.isAcknowledged } else { false }
     }
-    stars = operations.count { operation in
-      switch operation.intent {
-      case .star, .unstar: operation.isAcknowledged
-      case .post, .editPost, .deletePost, .comment, .deleteComment, .increment, .read, .starAs,
-        .editOther, .administer:
-        false
-      }
-    }
+    stars = operations.count { $0.starred != nil && $0.isAcknowledged }
     shown = evidence.history.clients.reduce(0) { sum, client in
       sum + client.lines.count { if case .shown = $0.event { true } else { false } }
     }
