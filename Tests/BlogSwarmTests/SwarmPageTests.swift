@@ -85,7 +85,7 @@ struct SwarmPageTests {
     let timeline = try Self.report().timeline
     #expect(timeline.bands == [.init(name: "pause", start: 2, end: 4.5)])
     #expect(timeline.serverEnds == [6])
-    #expect(timeline.looks.map(\.at) == [3, 8] && timeline.looks.map(\.megabytes) == [40, 30])
+    #expect(timeline.serverMemory == [.init(seconds: 3, value: 40), .init(seconds: 8, value: 30)])
     let slices = timeline.slices
     #expect(slices.reduce(0) { $0 + $1.acknowledged } == 79)
     #expect(slices.reduce(0) { $0 + $1.refused } == 20)

@@ -164,7 +164,7 @@ package struct SwarmPicture: Sendable {
   }
 
   private func memory(at top: Double, height: Double) -> String {
-    let server = timeline.looks.map { (time: $0.at, value: $0.megabytes) }
+    let server = timeline.serverMemory.map { (time: $0.seconds, value: $0.value) }
     let clients = timeline.clientMemory.map { (time: $0.seconds, value: $0.value) }
     let most = Plot.roundedUp((server + clients).map(\.value).max() ?? 1)
     var plot = plot(at: top, height: height, .linear(top: most))

@@ -28,13 +28,6 @@ struct SwarmTimeline: Sendable {
     var end: Double
   }
 
-  /// A measurement of the server.
-  struct Look: Hashable, Sendable {
-    var at: Double
-    /// Its memory in MB.
-    var megabytes: Double
-  }
-
   private static let slices = 120
   /// The maximum number of dots; beyond it, each slice keeps its share, the longest first.
   private static let dots = 4_000
@@ -49,8 +42,8 @@ struct SwarmTimeline: Sendable {
   private(set) var bands: [Band] = []
   /// When the server was killed or ended.
   private(set) var serverEnds: [Double] = []
-  /// The measurements of the server, in chronological order.
-  private(set) var looks: [Look] = []
+  /// The memory of the server, in MB.
+  private(set) var serverMemory: [ResourceTrend.Sample] = []
   /// The mean memory of a client process, in MB.
   var clientMemory: [ResourceTrend.Sample] = []
 
@@ -65,7 +58,7 @@ struct SwarmTimeline: Sendable {
     }
     let ends = operations.map { seconds($0.answered ?? $0.invoked) }
     readDriver(history.driver?.lines ?? [], seconds: seconds)
-    length = max(ends.max() ?? 0, bands.map(\.end).max() ?? 0, looks.last?.at ?? 0, 1)
+    length = max(ends.max() ?? 0, bands.map(\.end).max() ?? 0, serverMemory.last?.seconds ?? 0, 1)
     slices = Self.slices(of: operations, length: length, seconds: seconds)
     let all = operations.compactMap { operation in
       operation.acknowledged.map { end in
@@ -97,7 +90,7 @@ struct SwarmTimeline: Sendable {
       case .server(.killed), .server(.died): if at >= 0 { serverEnds.append(at) }
       case .sample(let bytes, _, _):
         guard at >= 0 else { continue }
-        looks.append(Look(at: at, megabytes: Double(bytes) / 1_048_576))
+        serverMemory.append(ResourceTrend.Sample(seconds: at, value: Double(bytes) / 1_048_576))
       case .started, .invoked, .answered, .shown, .told, .connection, .finalView, .screen,
         .server(.up), .rules, .stalled, .coalesced, .ended:
         continue
