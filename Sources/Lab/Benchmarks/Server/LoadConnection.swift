@@ -1,4 +1,5 @@
 import Glibc
+import HearthLab
 import NIOCore
 
 /// One connection of a load: sends prepared requests, and finds the responses in what arrives.
@@ -113,24 +114,13 @@ struct LoadTarget: Sendable {
 
   /// A socket that is connected to the server, and gives up waiting after half a minute.
   func connectedSocket() throws -> Int32 {
-    let descriptor = socket(
-      address.protocol.rawValue,
-      Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue),
-      0
-    )
-    let isConnected = address.withSockAddr { pointer, size in
-      Glibc.connect(descriptor, pointer, socklen_t(size)) == 0
-    }
-    guard isConnected else {
-      close(descriptor)
+    guard let descriptor = address.connectedSocket(waitingAtMost: 30) else {
       throw LoadError("nobody listens at \(address)")
     }
     var isOn: Int32 = 1
     let size = socklen_t(MemoryLayout<Int32>.size)
     // A Unix socket does not have this option, and does not need it.
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &isOn, size)
-    var limit = timeval(tv_sec: 30, tv_usec: 0)
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     return descriptor
   }
 }

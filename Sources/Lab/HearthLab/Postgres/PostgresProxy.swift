@@ -1,5 +1,6 @@
 private import Foundation
 private import NIOConcurrencyHelpers
+private import NIOCore
 
 /// A proxy between a program and PostgreSQL, or another server, that imitates network faults.
 package final class PostgresProxy: Sendable {
@@ -108,8 +109,11 @@ package final class PostgresProxy: Sendable {
 
   /// A socket at a port of 127.0.0.1 that was free.
   static func listeningSocket() throws(PostgresServer.Failure) -> (descriptor: Int32, port: Int) {
-    let descriptor = newSocket()
-    var address = address(port: 0)
+    let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let descriptor = socket(AF_INET, kind, 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = inet_addr("127.0.0.1")
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isBound = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -124,33 +128,14 @@ package final class PostgresProxy: Sendable {
     return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
   }
 
-  private static func newSocket() -> Int32 {
-    socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-  }
-
-  private static func address(port: Int) -> sockaddr_in {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    address.sin_port = UInt16(port).bigEndian
-    return address
-  }
-
   private func serve(_ client: Int32) {
     if case .down = weather {
       close(client)
       return
     }
-    let server = Self.newSocket()
-    var address = Self.address(port: target)
-    let isConnected = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-      }
-    }
-    guard isConnected else {
+    let address = try? SocketAddress(ipAddress: "127.0.0.1", port: target)
+    guard let server = address?.connectedSocket() else {
       close(client)
-      close(server)
       return
     }
     let number = state.withLockedValue { state in

@@ -1,5 +1,6 @@
 private import Foundation
 private import NIOConcurrencyHelpers
+private import NIOCore
 
 /// A connection to a server's socket, opened before the server is frozen.
 ///
@@ -15,27 +16,11 @@ final class SocketLine: Sendable {
 
   /// Connects; nil when nothing listens at the path.
   init?(to path: String) {
-    descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-    guard descriptor >= 0 else { return nil }
-    var address = sockaddr_un()
-    address.sun_family = sa_family_t(AF_UNIX)
-    let room = MemoryLayout.size(ofValue: address.sun_path)
-    let isShort = path.utf8.count < room
-    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(room - 1)) }
-    var time = timeval(tv_sec: Self.patience, tv_usec: 0)
-    setsockopt(
-      descriptor,
-      SOL_SOCKET,
-      SO_RCVTIMEO,
-      &time,
-      socklen_t(MemoryLayout<timeval>.size)
-    )
-    let result = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { [descriptor] in
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-      }
+    let address = try? SocketAddress(unixDomainSocketPath: path)
+    guard let descriptor = address?.connectedSocket(waitingAtMost: Self.patience) else {
+      return nil
     }
-    guard isShort, result == 0 else { return nil }
+    self.descriptor = descriptor
   }
 
   deinit { close(descriptor) }
