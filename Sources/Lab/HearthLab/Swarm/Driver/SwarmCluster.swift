@@ -54,26 +54,8 @@ package actor SwarmCluster {
   private(set) var awakenings = Awakenings()
   private var isPostgresDown = false
 
-  private init(
-    _ members: [Member],
-    on postgres: PostgresServer,
-    at store: String,
-    behind front: SwarmNetwork,
-    port: Int,
-    history: HistoryWriter,
-    lookup: @escaping LeaderLookup
-  ) {
-    self.members = members
-    self.postgres = postgres
-    self.store = store
-    self.front = front
-    self.port = port
-    self.history = history
-    self.lookup = lookup
-  }
-
   /// Starts PostgreSQL and the servers, one of which leads.
-  static func start(
+  init(
     _ count: Int,
     for seconds: Double,
     in directory: String,
@@ -81,9 +63,11 @@ package actor SwarmCluster {
     history: HistoryWriter,
     lookup: @escaping LeaderLookup,
     tell: @escaping @Sendable (String) -> Void
-  ) async throws -> SwarmCluster {
+  ) async throws {
+    self.history = history
+    self.lookup = lookup
     tell("starting a PostgreSQL and \(count) servers")
-    let (postgres, store) = try await Blocking.run { () throws -> (PostgresServer, String) in
+    (postgres, store) = try await Blocking.run { () throws -> (PostgresServer, String) in
       do {
         let postgres = try PostgresServer()
         return (postgres, try postgres.makeDatabase())
@@ -97,7 +81,7 @@ package actor SwarmCluster {
     var members: [Member] = []
     for number in 0..<count {
       members.append(
-        try await member(
+        try await Self.member(
           number,
           files: files,
           postgres: postgres,
@@ -106,23 +90,15 @@ package actor SwarmCluster {
         )
       )
     }
-    let front = SwarmNetwork(toAnyOf: members.map(\.address))
-    let cluster = SwarmCluster(
-      members,
-      on: postgres,
-      at: store,
-      behind: front,
-      port: try await front.open(process: line),
-      history: history,
-      lookup: lookup
-    )
+    self.members = members
+    front = SwarmNetwork(toAnyOf: members.map(\.address))
+    port = try await front.open(process: Self.line)
     do {
-      try await cluster.begin()
+      try await begin()
     } catch {
-      _ = await cluster.stop()
+      _ = await stop()
       throw error
     }
-    return cluster
   }
 
   private static func member(
@@ -304,19 +280,19 @@ package actor SwarmCluster {
     guard isFirst, let process = await members[number].server.processID else { return false }
     let start = Moment.now
     let probe = WakeProbe(number: fault.at, admin: admin, history: history)
-    let questions = isLeader ? await probe.connect(to: members[number].socket) : nil
+    let line = isLeader ? await probe.connect(to: members[number].socket) : nil
     await members[number].server.send(SIGSTOP)
     await Self.waitUntilFrozen(process)
     await Pause.lasting(fault.duration)
     // The freeze counts only if another server leads by now, which this write shows.
     let isDeposed = await probe.write(within: .seconds(15))
-    if isDeposed, let questions { probe.ask(questions) }
+    if isDeposed, let line { probe.ask(on: line) }
     // The requests wait in the socket of the frozen process until it wakes.
     await Pause.lasting(.milliseconds(200))
     await members[number].server.send(SIGCONT)
     attention.withLockedValue { _ = $0.frozen.remove(number) }
-    if isDeposed, let questions {
-      awakenings.add(await probe.judge(questions, of: "server \(number)"))
+    if isDeposed, let line {
+      awakenings.add(await probe.judge(line, of: "server \(number)"))
     }
     await members[number].server.noteChange(since: start)
     return true

@@ -97,7 +97,7 @@ package struct SwarmRun: Sendable {
   ///
   /// - Throws: ``SwarmProblem``, or the error that keeps a program from starting.
   package func run() async throws -> SwarmReport {
-    let stage = try await SwarmStage.set(settings, options: options, history: history)
+    let stage = try await SwarmStage(settings, options: options, history: history)
     self.stage.withLockedValue { $0 = stage }
     do {
       return try await perform(on: stage)

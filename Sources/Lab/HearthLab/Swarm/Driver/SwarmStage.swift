@@ -7,15 +7,15 @@ struct SwarmStage: Sendable {
   let options: SwarmRun.Options
   let settings: SwarmSettings
   let crews: [CrewProcess]
-  let network: SwarmNetwork?
-  let server: SwarmServer?
-  let cluster: SwarmCluster?
+  private(set) var network: SwarmNetwork?
+  private(set) var server: SwarmServer?
+  private(set) var cluster: SwarmCluster?
   let admin: AdminClient
-  let observer: LogObserver?
-  let stream: StreamObserver?
+  private(set) var observer: LogObserver?
+  private(set) var stream: StreamObserver?
   let terminals: SwarmTerminals?
   /// The rules in force when no fault changes them, if the servers belong to the swarm.
-  let rules: String?
+  private(set) var rules: String?
 
   /// How long the presence of clients that have left may persist.
   private static let absence = Duration.seconds(60)
@@ -25,18 +25,12 @@ struct SwarmStage: Sendable {
   )
 
   /// Starts everything that a run needs.
-  static func set(
+  init(
     _ settings: SwarmSettings,
     options: SwarmRun.Options,
     history: HistoryWriter
-  ) async throws -> SwarmStage {
+  ) async throws {
     var settings = settings
-    var server: SwarmServer?
-    var cluster: SwarmCluster?
-    var network: SwarmNetwork?
-    var observer: LogObserver?
-    var stream: StreamObserver?
-    var rules: String?
     let file = "\(options.directory)/rules.json"
     let target: ConnectionTarget
     var access = options.database
@@ -54,7 +48,7 @@ struct SwarmStage: Sendable {
         network = SwarmNetwork(to: target.endpoint)
       }
     case .ownServer(let source, let program, let openDatabase):
-      rules = try copyRules(source, to: file, history: history)
+      rules = try Self.copyRules(source, to: file, history: history)
       let files = SwarmServer.Files(directory: options.directory, rules: file, program: program)
       let own = SwarmServer(files, history: history)
       try await own.start()
@@ -65,8 +59,8 @@ struct SwarmStage: Sendable {
       (server, observer) = (own, reader)
       target = ConnectionTarget(unixSocket: files.socket, namespace: "hearth")
     case .ownCluster(let source, let openDatabase, let leader):
-      rules = try copyRules(source, to: file, history: history)
-      let own = try await SwarmCluster.start(
+      rules = try Self.copyRules(source, to: file, history: history)
+      let own = try await SwarmCluster(
         settings.servers,
         for: settings.seconds,
         in: options.directory,
@@ -82,10 +76,10 @@ struct SwarmStage: Sendable {
           return try LogObserver(
             openDatabase(own.store),
             markFile: mark,
-            patience: reading.patience
+            patience: Self.reading.patience
           )
         }
-        reader.start(every: reading.interval)
+        reader.start(every: Self.reading.interval)
         await own.attach(reader)
         observer = reader
         var database = try SwarmDatabase("http://127.0.0.1:\(own.port)?ns=hearth")
@@ -102,22 +96,11 @@ struct SwarmStage: Sendable {
         throw error
       }
     }
-    let admin = cluster?.admin ?? options.database?.admin ?? AdminClient(target)
-    let crews = try await launch(settings, options: options, at: access, network: network)
-    let terminals = try terminals(options, at: target, through: access)
-    return SwarmStage(
-      options: options,
-      settings: settings,
-      crews: crews,
-      network: network,
-      server: server,
-      cluster: cluster,
-      admin: admin,
-      observer: observer,
-      stream: stream,
-      terminals: terminals,
-      rules: rules
-    )
+    self.options = options
+    self.settings = settings
+    admin = cluster?.admin ?? options.database?.admin ?? AdminClient(target)
+    crews = try await Self.launch(settings, options: options, at: access, network: network)
+    terminals = try Self.terminals(options, at: target, through: access)
   }
 
   /// Stores the rules of a run, with the additions that the swarm needs.

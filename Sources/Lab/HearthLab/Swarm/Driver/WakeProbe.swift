@@ -7,11 +7,6 @@ private import RealtimeCore
 /// comes first on the same connection: a response waits for the writes before it, and is refused
 /// with them.
 struct WakeProbe: Sendable {
-  /// The connection on which the server is asked.
-  struct Questions: Sendable {
-    fileprivate let line: SocketLine
-  }
-
   private static let new = "stored after the lease"
   private static let late = "said while it was frozen"
 
@@ -40,25 +35,25 @@ struct WakeProbe: Sendable {
   }
 
   /// Connects to a server that is about to be frozen; nil when it does not answer as the leader.
-  func connect(to socket: String) async -> Questions? {
+  func connect(to socket: String) async -> SocketLine? {
     let address = Self.address(read)
     return try? await Blocking.run {
       guard let line = SocketLine(to: socket) else { return nil }
       line.send("GET", to: address)
-      return line.answer()?.status == 200 ? Questions(line: line) : nil
+      return line.answer()?.status == 200 ? line : nil
     }
   }
 
   /// Sends a frozen server a read request, followed by a write request.
-  func ask(_ questions: Questions) {
-    questions.line.send("GET", to: Self.address(read))
-    questions.line.send("PUT", to: Self.address(written), body: JSONValue.string(Self.late).text)
+  func ask(on line: SocketLine) {
+    line.send("GET", to: Self.address(read))
+    line.send("PUT", to: Self.address(written), body: JSONValue.string(Self.late).text)
   }
 
   /// Waits for the responses, and describes what is wrong with them.
-  func judge(_ questions: Questions, of name: String) async -> [String] {
+  func judge(_ line: SocketLine, of name: String) async -> [String] {
     let answers = try? await Blocking.run {
-      (read: questions.line.answer(), write: questions.line.answer()?.status)
+      (read: line.answer(), write: line.answer()?.status)
     }
     let isWritten = answers?.write == 200
     var wrongs: [String] = []
