@@ -11,6 +11,22 @@ package final class PostgresServer: Sendable {
     let description: String
   }
 
+  /// A running server, and the shell that watches it.
+  private struct Running {
+    /// Written to and closed to stop the server.
+    let control: Int32
+    let watcher: pid_t
+
+    /// Ends the watch.
+    ///
+    /// It reaps the shell: a zombie keeps libraries that wait for any child from learning that other
+    /// children have ended.
+    func end() {
+      close(control)
+      Launch.wait(for: watcher)
+    }
+  }
+
   /// The directory with the programs of PostgreSQL 13 or later, or nil where it is not installed.
   ///
   /// The newest version in `/usr/lib/postgresql` is used, or else the one in `PATH`.
@@ -29,10 +45,8 @@ package final class PostgresServer: Sendable {
   /// The port of 127.0.0.1 that the server listens on.
   package let port: Int
   let directory: String
-  /// Written to and closed to stop the server; negative while it is not running.
-  private let control = NIOLockedValueBox<Int32>(-1)
-  /// The process ID of the shell that watches the server; 0 while there is none.
-  private let watcher = NIOLockedValueBox<pid_t>(0)
+  /// The server, while it runs.
+  private let running = NIOLockedValueBox<Running?>(nil)
   private let settings: [String]
   private static let count = NIOLockedValueBox(0)
 
@@ -85,10 +99,8 @@ package final class PostgresServer: Sendable {
   }
 
   deinit {
-    let descriptor = control.withLockedValue { $0 }
-    if descriptor >= 0 {
-      close(descriptor)
-      reap()
+    if let running = running.withLockedValue(\.self) {
+      running.end()
     } else {
       try? FileManager.default.removeItem(atPath: directory)
     }
@@ -141,14 +153,13 @@ package final class PostgresServer: Sendable {
         "-k", directory, "-c", "shared_buffers=32MB", "-c", "fsync=off", "-c", "max_connections=60",
         "-c", "wal_level=replica", "-c", "max_wal_senders=8",
       ] + settings.flatMap { ["-c", $0] }
-    let process = try Launch.start(
+    let watcher = try Launch.start(
       ["sh", "-c", Self.watch, "sh", directory] + words,
       input: ends[0],
       leadsGroup: true
     )
-    watcher.withLockedValue { $0 = process }
     close(ends[0])
-    control.withLockedValue { $0 = ends[1] }
+    running.withLockedValue { $0 = Running(control: ends[1], watcher: watcher) }
     let deadline = ContinuousClock.now + .seconds(60)
     while (try? sql("SELECT 1", at: url(of: "postgres"))) == nil {
       guard ContinuousClock.now < deadline else {
@@ -161,27 +172,15 @@ package final class PostgresServer: Sendable {
 
   /// Stops the server, and returns when it has ended.
   package func stop(isCrash: Bool = false) {
-    let descriptor = control.withLockedValue { descriptor in
-      defer { descriptor = -1 }
-      return descriptor
+    let ended = running.withLockedValue { running in
+      defer { running = nil }
+      return running
     }
-    guard descriptor >= 0 else { return }
+    guard let ended else { return }
     let line = Array((isCrash ? "QUIT\n" : "INT\n").utf8)
-    _ = line.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+    _ = line.withUnsafeBytes { write(ended.control, $0.baseAddress, $0.count) }
     while access("\(directory)/data/postmaster.pid", F_OK) == 0 { usleep(10_000) }
-    close(descriptor)
-    reap()
-  }
-
-  /// Reaps the shell that watched the server: a zombie keeps libraries that wait for any child from
-  /// learning that other children have ended.
-  private func reap() {
-    let process = watcher.withLockedValue { process in
-      defer { process = 0 }
-      return process
-    }
-    guard process > 0 else { return }
-    Launch.wait(for: process)
+    ended.end()
   }
 
   package func promote() throws {
