@@ -201,8 +201,7 @@ final class NetworkLink {
   private(set) var sent: ByteBuffer? = ByteBuffer()
   private let loop: any EventLoop
   /// The delivery of the last piece in each direction.
-  private var lastToServer: EventLoopFuture<Void>
-  private var lastToClient: EventLoopFuture<Void>
+  private var last: [Direction: EventLoopFuture<Void>] = [:]
 
   init(
     process: Int,
@@ -214,8 +213,6 @@ final class NetworkLink {
     self.client = client
     self.server = server
     self.loop = loop
-    lastToServer = loop.makeSucceededVoidFuture()
-    lastToClient = loop.makeSucceededVoidFuture()
   }
 
   /// The end at which bytes travelling in a direction arrive.
@@ -236,13 +233,12 @@ final class NetworkLink {
   /// One read may produce several pieces, and a short one must not overtake a long one.
   func deliver(_ bytes: ByteBuffer, going direction: Direction, after delay: TimeAmount) {
     let (source, sink) = direction == .toServer ? (client, server) : (server, client)
-    let last = direction == .toServer ? lastToServer : lastToClient
-    let delivery = last.flatMap { [loop] in
+    let delivery = (last[direction] ?? loop.makeSucceededVoidFuture()).flatMap { [loop] in
       delay == .zero
         ? loop.makeSucceededVoidFuture() : loop.scheduleTask(in: delay) {}.futureResult
     }.flatMap { sink.writeAndFlush(bytes) }
     delivery.whenSuccess { source.read() }
-    if direction == .toServer { lastToServer = delivery } else { lastToClient = delivery }
+    last[direction] = delivery
   }
 }
 
