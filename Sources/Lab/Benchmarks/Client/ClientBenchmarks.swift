@@ -41,11 +41,9 @@ enum ClientBenchmarks {
     var client = BenchmarkClient()
     client.observe(posts, events: [.value])
     client.push(try SamplePosts.tree(count), at: posts)
-    var query = Query(index: .child(Path(["starCount"])))
-    query.limit = Query.Limit(100, side: .last)
     client.observe(
       posts,
-      query: query,
+      query: BlogTree.mostStars(100),
       events: [.childAdded, .childChanged, .childMoved, .childRemoved]
     )
     return client

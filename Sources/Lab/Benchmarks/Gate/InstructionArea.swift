@@ -111,12 +111,7 @@ struct PutWork {
       root.update(at: BlogWire.path(number), to: post)
     }
     hub = TreeHub(stored: StoredTree(root: root, revision: 1), rules: try environment.blogRules())
-    let auth: JSONValue = .object(
-      ("uid", .string(user)),
-      ("provider", .string("custom")),
-      ("token", .object(("sub", .string(user))))
-    )
-    hub.open(BlogTree.peer, as: .user(auth))
+    hub.open(BlogTree.peer, as: .user(BlogTree.auth(of: user)))
     keep(hub.handle(BlogTree.get(1), from: BlogTree.peer, at: BlogTree.time).count)
     texts = try numbers.map { try BlogWire.message($0, by: user, isStarred: true) }
   }

@@ -51,11 +51,18 @@ enum BlogTree {
     return hub
   }
 
+  /// What the rules know about a user.
+  static func auth(of uid: String) -> JSONValue {
+    .object(
+      ("uid", .string(uid)),
+      ("provider", .string("custom")),
+      ("token", .object(("sub", .string(uid))))
+    )
+  }
+
   /// The query for the posts with the most stars.
   static func mostStars(_ count: Int) -> Query {
-    var query = Query(index: .child(Path(["starCount"])))
-    query.limit = Query.Limit(count, side: .last)
-    return query
+    Query(index: .child(Path(["starCount"])), limit: Query.Limit(count, side: .last))
   }
 
   /// A message that gets these posts once.

@@ -97,30 +97,35 @@ struct ClusterBenchmarks {
   private func elsewhere(
     _ name: String,
     redirects: Bool,
-    _ prepare: @escaping (KeyPath<Pair, Int>, Pair) throws -> Benchmark.Pass
+    _ prepare: @escaping (Int, BenchmarkCluster) throws -> Benchmark.Pass
   ) -> Benchmark {
     let postgres = SharedPostgres(in: environment)
-    func pair() throws -> Pair { try Pair(postgres, redirects, in: environment) }
+    /// Asks one of two servers, of which the first leads the default database.
+    func asking(_ server: Int) throws -> Benchmark.Pass {
+      let cluster = try BenchmarkCluster(
+        2,
+        leading: ["hearth"],
+        redirects: redirects,
+        at: postgres,
+        in: environment
+      )
+      return try prepare(server, cluster)
+    }
     return Benchmark(
       "postgres/\(redirects ? "redirected" : "forwarded")-\(name)",
-      against: Yardstick("at the leader", prepare: { try prepare(\.leader, try pair()) }),
-      prepare: { try prepare(\.other, try pair()) }
+      against: Yardstick("at the leader", prepare: { try asking(0) }),
+      prepare: { try asking(1) }
     )
   }
 
   /// REST writes.
-  private func puts(to server: KeyPath<Pair, Int>, of pair: Pair) throws -> Benchmark.Pass {
-    let bodies = try [true, false].map { isStarred in
-      let post = try BlogWire.post(0, by: HearthServer.name(0), isStarred: isStarred)
-      var writer = JSONWriter()
-      post.write(to: &writer)
-      return writer.text
-    }
+  private func puts(to server: Int, of cluster: BenchmarkCluster) throws -> Benchmark.Pass {
+    let bodies = try [true, false].map { try Self.post(isStarred: $0).json }
     var count = 0
     return {
       // Servers close connections that are idle for long, as they are while others are measured.
-      let connection = try WaitingConnection(port: pair[keyPath: server])
-      let leader = try WaitingConnection(port: pair.leader)
+      let connection = try WaitingConnection(port: cluster.servers[server].port)
+      let leader = try WaitingConnection(port: cluster.servers[0].port)
       return try .rate(for: Self.duration) {
         count += 1
         let body = bodies[count % 2]
@@ -145,13 +150,13 @@ struct ClusterBenchmarks {
 
   /// Connecting, up to the first value.
   private func firstValues(
-    from server: KeyPath<Pair, Int>,
-    of pair: Pair
+    from server: Int,
+    of cluster: BenchmarkCluster
   ) throws -> Benchmark.Pass {
-    let post = try writePost(isStarred: true, port: pair.leader)
+    let post = try writePost(isStarred: true, port: cluster.servers[0].port)
     return {
       try .rate(for: Self.duration) {
-        var port = pair[keyPath: server]
+        var port = cluster.servers[server].port
         while true {
           let connection = try WaitingConnection(port: port)
           try connection.send(BlogWire.upgrade(to: "hearth"))
@@ -175,13 +180,18 @@ struct ClusterBenchmarks {
 
   /// Writes the post that clients listen to, and returns it.
   private func writePost(isStarred: Bool, port: Int) throws -> Node {
-    let post = try BlogWire.post(0, by: HearthServer.name(0), isStarred: isStarred)
-    var json = JSONWriter()
-    post.write(to: &json)
+    let post = try Self.post(isStarred: isStarred)
     let answer = try WaitingConnection(port: port)
-      .request("PUT", at: "/posts/\(SamplePosts.key(0).text).json?ns=hearth", body: json.text)
+      .request("PUT", at: "/posts/\(SamplePosts.key(0).text).json?ns=hearth", body: post.json)
     guard answer.status == 200 else { throw LoadError("the post could not be written") }
-    return post
+    return post.node
+  }
+
+  private static func post(isStarred: Bool) throws -> (node: Node, json: String) {
+    let node = try BlogWire.post(0, by: HearthServer.name(0), isStarred: isStarred)
+    var writer = JSONWriter()
+    node.write(to: &writer)
+    return (node, writer.text)
   }
 
   // MARK: Several databases
@@ -208,22 +218,4 @@ struct ClusterBenchmarks {
     let lanes = RequestLanes(connections, sending: puts)
     return lanes.closedLoop(keeping: [cluster])
   }
-}
-
-/// Two servers, of which the first leads the default database.
-private final class Pair {
-  private let cluster: BenchmarkCluster
-
-  init(_ postgres: SharedPostgres, _ redirects: Bool, in environment: BenchmarkEnvironment) throws {
-    cluster = try BenchmarkCluster(
-      2,
-      leading: ["hearth"],
-      redirects: redirects,
-      at: postgres,
-      in: environment
-    )
-  }
-
-  var leader: Int { cluster.servers[0].port }
-  var other: Int { cluster.servers[1].port }
 }

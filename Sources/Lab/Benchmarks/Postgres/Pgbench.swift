@@ -49,26 +49,13 @@ private final class PgbenchRun {
   /// Runs for one second.
   func measure() throws -> Figure {
     let log = "\(folder.path)/log"
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = [
-      "-n", "-M", "prepared", "-f", "\(folder.path)/script", "-c", "\(clients)", "-j",
+    let text = Tool.output(of: [
+      program, "-n", "-M", "prepared", "-f", "\(folder.path)/script", "-c", "\(clients)", "-j",
       "\(min(clients, 2))", "-T", "1", "--log", "--log-prefix", log, database,
-    ]
-    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let text = String(
-      decoding: output.fileHandleForReading.readDataToEndOfFile(),
-      as: UTF8.self
-    )
-    process.waitUntilExit()
-    guard process.terminationStatus == 0,
-      let line = text.split(separator: "\n").first(where: { $0.hasPrefix("tps = ") }),
+    ])
+    guard let line = text?.split(separator: "\n").first(where: { $0.hasPrefix("tps = ") }),
       let rate = line.split(separator: " ").dropFirst(2).first.flatMap({ Double($0) })
-    else { throw LoadError("\(program) failed: \(text)") }
+    else { throw LoadError("\(program) failed") }
     return Figure(value: rate, unit: .rate, latency: Latency(of: try takeSamples()))
   }
 

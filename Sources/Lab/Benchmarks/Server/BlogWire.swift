@@ -93,11 +93,7 @@ enum BlogWire {
   }
 
   /// Gets the post with the most stars, which makes the server maintain the index.
-  static var query: ByteBuffer {
-    var query = Query(index: .child(Path(["starCount"])))
-    query.limit = Query.Limit(1, side: .last)
-    return frame(.request(id: 3, .get(path: Path(["posts"]), query: query)))
-  }
+  static var query: ByteBuffer { frame(BlogTree.get(1)) }
 }
 
 /// Requests to the JSON gateway of etcd, encoded for the wire.

@@ -54,8 +54,7 @@ struct HubBenchmarks {
       prepare: {
         var hub = try BlogTree.hub(Self.count)
         let path = Path([BlogTree.posts])
-        var query = Query(index: .key)
-        query.limit = Query.Limit(100, side: .last)
+        let query = Query(index: .key, limit: Query.Limit(100, side: .last))
         let rounds = 200
         return {
           let time = ContinuousClock().measure {
@@ -149,13 +148,7 @@ struct RulesWork {
     tree.update(at: path, to: try BlogWire.post(number, by: "u1", isStarred: true))
     after = tree
     paths = [path]
-    subject = RuleSubject(
-      .object(
-        ("uid", .string("u1")),
-        ("provider", .string("custom")),
-        ("token", .object(("sub", .string("u1"))))
-      )
-    )
+    subject = RuleSubject(BlogTree.auth(of: "u1"))
     guard isAllowed() else { throw LoadError("the rules forbid what the benchmark writes") }
   }
 

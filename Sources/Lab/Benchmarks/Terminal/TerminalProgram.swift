@@ -1,4 +1,5 @@
 import Foundation
+import HearthLab
 
 /// The program under test, on a terminal whose other end the benchmark holds.
 final class TerminalProgram {
@@ -189,15 +190,7 @@ final class TerminalHome {
 
   /// Runs a command to completion.
   func run(_ arguments: String...) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: program)
-    process.arguments = arguments
-    process.environment = variables
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
+    guard Tool.output(of: [program] + arguments, environment: variables) != nil else {
       throw LoadError("\(arguments.first ?? "the program") failed")
     }
   }
