@@ -9,20 +9,20 @@ enum JSONText {
     GRDB.DatabaseError(resultCode: .SQLITE_CORRUPT, message: reason)
   }
 
-  private static func parse(_ text: String) throws -> JSONValue {
-    do throws(JSONError) {
-      return try JSONParser.parse(text)
+  private static func undamaged<Value>(_ body: () throws -> Value) throws -> Value {
+    do {
+      return try body()
     } catch {
-      throw damage(error.description)
+      throw damage("\(error)")
     }
   }
 
+  private static func parse(_ text: String) throws -> JSONValue {
+    try undamaged { try JSONParser.parse(text) }
+  }
+
   private static func node(_ json: JSONValue) throws -> Node {
-    do throws(NodeError) {
-      return try Node(json: json)
-    } catch {
-      throw damage(error.description)
-    }
+    try undamaged { try Node(json: json) }
   }
 
   // MARK: Nodes
@@ -61,11 +61,7 @@ enum JSONText {
 
   static func query(_ text: String) throws -> Query {
     let json = try parse(text)
-    do throws(NodeError) {
-      return try Query(json: json)
-    } catch {
-      throw damage(error.description)
-    }
+    return try undamaged { try Query(json: json) }
   }
 
   // MARK: Operations
