@@ -84,13 +84,15 @@ struct DiagnosticRecorder {
       writes.withLockedValue { $0[token.number] = ("\(write.name) \(path)", path, time) }
       tell(.writing(request: token.number), at: time, .write(path, write), cause: cause)
     case .transaction(let token, let path, let appliesLocally, let update):
-      return watching(
-        token,
-        at: path,
-        appliesLocally: appliesLocally,
-        update: update,
-        time: time
-      )
+      let request = token.number
+      attempts.withLockedValue { $0[request] = Attempt(path: path, number: 0, began: time) }
+      let words = DiagnosticSubject.words("transaction \(path) begins")
+      tell(.transaction(request: request), at: time, words, path: path, cause: cause)
+      return .transaction(token, path: path, appliesLocally: appliesLocally) { node in
+        let decision = update(node)
+        self.attempted(request, path: path, read: node, decision: decision, at: time)
+        return decision
+      }
     case .transportOpened: tell(.connection, at: time, .words("connected"))
     case .transportClosed(_, let reason): tell(.connection, at: time, .words("closed: \(reason)"))
     case .goOnline: tell(.connection, at: time, .words("go online"))
@@ -131,23 +133,6 @@ struct DiagnosticRecorder {
   }
 
   // MARK: Transactions
-
-  private func watching(
-    _ token: RequestToken,
-    at path: Path,
-    appliesLocally: Bool,
-    update: @escaping TransactionUpdate,
-    time: Int64
-  ) -> RepoInput {
-    attempts.withLockedValue { $0[token.number] = Attempt(path: path, number: 0, began: time) }
-    let words = DiagnosticSubject.words("transaction \(path) begins")
-    tell(.transaction(request: token.number), at: time, words, path: path, cause: cause)
-    return .transaction(token, path: path, appliesLocally: appliesLocally) { node in
-      let decision = update(node)
-      self.attempted(token.number, path: path, read: node, decision: decision, at: time)
-      return decision
-    }
-  }
 
   private func attempted(
     _ request: Int64,
