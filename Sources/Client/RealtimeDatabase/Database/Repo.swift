@@ -326,16 +326,13 @@ extension Repo {
       target.turns = ungreeted
       ungreeted += 1
     }
-    connect(id, to: target)
-  }
-
-  private func connect(_ id: ConnectionID, to target: ConnectionTarget) {
-    guard let willConnect = options.willConnect else {
-      return authenticate(id) { $0.open(id, to: target) }
+    let open = { @Sendable [target] (repo: isolated Repo) in
+      repo.authenticate(id) { $0.open(id, to: target) }
     }
+    guard let willConnect = options.willConnect else { return open(self) }
     Self.waiting("connection").async {
       willConnect()
-      self.submit { repo in repo.authenticate(id) { $0.open(id, to: target) } }
+      self.submit(open)
     }
   }
 
