@@ -135,9 +135,8 @@ extension Repo {
       // Observers of all data go last; removed earlier, they would leave the remaining queries in
       // need of listens of their own for a moment.
       return matching.sorted {
-        let isEarlier = !$0.spec.query.loadsAllData && $1.spec.query.loadsAllData
-        let isLater = $0.spec.query.loadsAllData && !$1.spec.query.loadsAllData
-        return isEarlier || (!isLater && $0.number < $1.number)
+        let loadsAllData = ($0.spec.query.loadsAllData, $1.spec.query.loadsAllData)
+        return loadsAllData.0 == loadsAllData.1 ? $0.number < $1.number : loadsAllData.1
       }
     }
     let numbers = removed.map(\.number)
