@@ -65,12 +65,12 @@ struct OriginalTests {
     for handle in kept { other.removeStateDidChangeListener(handle) }
     _ = other.addStateDidChangeListener { _, _ in }
     for handle in kept { other.removeStateDidChangeListener(handle) }
-    #expect(other.state.withLockedValue { $0.userListeners.count } == 1)
-    #expect(auth.state.withLockedValue { $0.userListeners.count + $0.tokenListeners.count } == 2)
+    #expect(other.state.withLockedValue(\.listeners).count == 1)
+    #expect(auth.state.withLockedValue(\.listeners).count == 2)
     auth.removeStateDidChangeListener(kept[0])
-    #expect(auth.state.withLockedValue(\.userListeners).isEmpty)
+    #expect(auth.state.withLockedValue(\.listeners).values.map(\.isForTokens) == [true])
     auth.removeIDTokenDidChangeListener(kept[1])
-    #expect(auth.state.withLockedValue(\.tokenListeners).isEmpty)
+    #expect(auth.state.withLockedValue(\.listeners).isEmpty)
   }
 
   @Test("Names that the original's blocks have as async calls give the same tokens")
@@ -98,7 +98,7 @@ struct OriginalTests {
     #expect(await seen.wait(for: 3) == ["nobody", email, "nobody"])
     loop.cancel()
     await loop.value
-    #expect(auth.state.withLockedValue(\.userListeners).isEmpty)
+    #expect(auth.state.withLockedValue(\.listeners).isEmpty)
   }
 
   @Test("idTokenChanges yields each new token")
@@ -115,6 +115,6 @@ struct OriginalTests {
     #expect(await seen.wait(for: 3) == ["nobody", email, email])
     loop.cancel()
     await loop.value
-    #expect(auth.state.withLockedValue(\.tokenListeners).isEmpty)
+    #expect(auth.state.withLockedValue(\.listeners).isEmpty)
   }
 }

@@ -44,11 +44,16 @@ public final class Auth: Sendable {
     var isKept: Bool
     var callbackQueue = DispatchQueue.main
     var lastNumber = 0
-    var userListeners: [Int: @Sendable (User?) -> Void] = [:]
-    var tokenListeners: [Int: @Sendable (User?) -> Void] = [:]
+    var listeners: [Int: Listener] = [:]
     var observers: [Int: @Sendable (DatabaseToken?) -> Void] = [:]
     var waiting: [Int: CheckedContinuation<Account?, any Error>] = [:]
     var timer: Scheduled<Void>?
+  }
+
+  struct Listener: Sendable {
+    /// Whether it listens for tokens, not for users.
+    let isForTokens: Bool
+    let block: @Sendable (User?) -> Void
   }
 
   /// Opens the accounts of a database, with the user whose credentials are stored, if any.
@@ -183,7 +188,7 @@ public final class Auth: Sendable {
     case .token(let number, let result):
       let waiting = state.withLockedValue { $0.waiting.removeValue(forKey: number) }
       waiting?.resume(with: result.mapError { $0 as any Error })
-    case .userChanged(let isOther): userChanged(isOther)
+    case .userChanged(let isOther): if isOther { userChanged() }
     case .tokenChanged(let account): tokenChanged(account)
     case .save(let account, let isNew): save(account, isNew: isNew)
     case .remove(let account): remove(account)
@@ -271,24 +276,23 @@ extension Auth {
     }
   }
 
-  private func userChanged(_ isOther: Bool) {
+  private func userChanged() {
     let user = currentUser
-    let listeners = state.withLockedValue { isOther ? $0.userListeners : [:] }
-    call(listeners, with: user)
+    call(state.withLockedValue(\.listeners).filter { !$0.value.isForTokens }, with: user)
   }
 
   private func tokenChanged(_ account: Account?) {
-    let (listeners, observers) = state.withLockedValue { ($0.tokenListeners, $0.observers) }
+    let (listeners, observers) = state.withLockedValue { ($0.listeners, $0.observers) }
     let token = account.map { DatabaseToken(userID: $0.uid, text: $0.tokens.idToken) }
     for (_, observer) in observers.sorted(by: { $0.key < $1.key }) { observer(token) }
-    call(listeners, with: account.map { User($0, of: self) })
+    call(listeners.filter(\.value.isForTokens), with: account.map { User($0, of: self) })
   }
 
-  private func call(_ listeners: [Int: @Sendable (User?) -> Void], with user: User?) {
+  private func call(_ listeners: [Int: Listener], with user: User?) {
     for (number, listener) in listeners.sorted(by: { $0.key < $1.key }) {
       callbackQueue.async {
         // A removed listener is not called any more, even if the call was already scheduled.
-        if self.isListening(number) { listener(user) }
+        if self.isListening(number) { listener.block(user) }
       }
     }
   }
@@ -328,15 +332,14 @@ extension Auth: DatabaseTokenProvider {
   private func remove(_ number: Int) {
     state.withLockedValue { state in
       state.observers[number] = nil
-      state.userListeners[number] = nil
-      state.tokenListeners[number] = nil
+      state.listeners[number] = nil
       keepFresh(&state)
     }
   }
 
   /// Keeps tokens fresh as long as there are observers or token listeners.
   private func keepFresh(_ state: inout State) {
-    let isOn = !state.observers.isEmpty || !state.tokenListeners.isEmpty
+    let isOn = !state.observers.isEmpty || state.listeners.values.contains(where: \.isForTokens)
     _ = handle(.staysFresh(isOn), in: &state)
   }
 }
@@ -410,10 +413,7 @@ extension Auth {
     }
   }
 
-  private func add(
-    _ listener: @escaping (Auth, User?) -> Void,
-    isForTokens: Bool
-  ) -> Int {
+  private func add(_ listener: @escaping (Auth, User?) -> Void, isForTokens: Bool) -> Int {
     let callback = Callback(listener)
     // The first call may find a user whose sign-in or sign-out is yet to be reported.
     let told = NIOLockedValueBox<String??>(nil)
@@ -426,12 +426,8 @@ extension Auth {
     }
     let number = state.withLockedValue { state in
       state.lastNumber += 1
-      if isForTokens {
-        state.tokenListeners[state.lastNumber] = block
-        keepFresh(&state)
-      } else {
-        state.userListeners[state.lastNumber] = block
-      }
+      state.listeners[state.lastNumber] = Listener(isForTokens: isForTokens, block: block)
+      keepFresh(&state)
       return state.lastNumber
     }
     deliver { if self.isListening(number) { block(self.currentUser) } }
@@ -439,9 +435,7 @@ extension Auth {
   }
 
   private func isListening(_ number: Int) -> Bool {
-    state.withLockedValue {
-      $0.userListeners[number] != nil || $0.tokenListeners[number] != nil
-    }
+    state.withLockedValue { $0.listeners[number] != nil }
   }
 }
 
