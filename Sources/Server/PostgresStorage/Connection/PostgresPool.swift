@@ -58,7 +58,7 @@ final class PostgresPool: @unchecked Sendable {
     if let known {
       if !isChecked || (try? known.query("SELECT 1", within: .seconds(1))) != nil { return known }
       known.close()
-      leave(known)
+      giveBack(known)
       return try take(until: deadline)
     }
     do throws(PostgresFailure) {
@@ -76,15 +76,12 @@ final class PostgresPool: @unchecked Sendable {
       if isAgain { activity.withLockedValue { $0.reconnections += 1 } }
       return connection
     } catch {
-      leave(nil)
+      giveBack(nil)
       throw error
     }
   }
 
   var isAwaited: Bool { condition.withLock { !waiting.isEmpty } }
-
-  /// Gives a connection back, which may have been lost.
-  func giveBack(_ connection: PostgresConnection) { leave(connection) }
 
   private func admit(until deadline: ContinuousClock.Instant) -> (Bool, PostgresConnection?) {
     condition.withLock {
@@ -105,7 +102,8 @@ final class PostgresPool: @unchecked Sendable {
     }
   }
 
-  private func leave(_ connection: PostgresConnection?) {
+  /// Gives a connection back, which may have been lost; nil if none could be opened.
+  func giveBack(_ connection: PostgresConnection?) {
     let ended = condition.withLock { () -> [PostgresConnection] in
       used -= 1
       condition.broadcast()
