@@ -23,7 +23,7 @@ enum IdentitySchema {
       try queue.writeWithoutTransaction { database in
         try database.execute(sql: "PRAGMA foreign_keys = ON")
       }
-      try migrator.migrate(queue)
+      try DatabaseMigrator(migrations).migrate(queue)
       return queue
     } catch {
       try? queue.close()
@@ -31,49 +31,39 @@ enum IdentitySchema {
     }
   }
 
-  private static var migrator: DatabaseMigrator {
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("accounts, sessions, codes") { database in
-      try database.execute(
-        sql: """
-          CREATE TABLE accounts (
-            database BLOB NOT NULL, uid BLOB NOT NULL, email BLOB, body BLOB NOT NULL,
-            PRIMARY KEY (database, uid), UNIQUE (database, email)
-          ) WITHOUT ROWID;
-          CREATE TABLE sessions (
-            id BLOB PRIMARY KEY, database BLOB NOT NULL, uid BLOB NOT NULL,
-            used INTEGER NOT NULL, body BLOB NOT NULL
-          );
-          CREATE INDEX sessions_of_accounts ON sessions (database, uid, used);
-          CREATE TABLE tokens (
-            number INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE,
-            session BLOB NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, replaced INTEGER
-          );
-          CREATE INDEX tokens_of_sessions ON tokens (session, number);
-          CREATE TABLE codes (
-            hash BLOB PRIMARY KEY, database BLOB NOT NULL, uid BLOB NOT NULL,
-            expires INTEGER NOT NULL, body BLOB NOT NULL
-          );
-          CREATE TABLE revocations (
-            database BLOB NOT NULL, uid BLOB NOT NULL, valid_since INTEGER NOT NULL,
-            PRIMARY KEY (database, uid)
-          ) WITHOUT ROWID;
-          PRAGMA application_id = \(applicationID);
-          PRAGMA user_version = \(version);
-          """
-      )
-    }
+  private static let migrations: KeyValuePairs = [
+    "accounts, sessions, codes": """
+    CREATE TABLE accounts (
+      database BLOB NOT NULL, uid BLOB NOT NULL, email BLOB, body BLOB NOT NULL,
+      PRIMARY KEY (database, uid), UNIQUE (database, email)
+    ) WITHOUT ROWID;
+    CREATE TABLE sessions (
+      id BLOB PRIMARY KEY, database BLOB NOT NULL, uid BLOB NOT NULL,
+      used INTEGER NOT NULL, body BLOB NOT NULL
+    );
+    CREATE INDEX sessions_of_accounts ON sessions (database, uid, used);
+    CREATE TABLE tokens (
+      number INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE,
+      session BLOB NOT NULL REFERENCES sessions (id) ON DELETE CASCADE, replaced INTEGER
+    );
+    CREATE INDEX tokens_of_sessions ON tokens (session, number);
+    CREATE TABLE codes (
+      hash BLOB PRIMARY KEY, database BLOB NOT NULL, uid BLOB NOT NULL,
+      expires INTEGER NOT NULL, body BLOB NOT NULL
+    );
+    CREATE TABLE revocations (
+      database BLOB NOT NULL, uid BLOB NOT NULL, valid_since INTEGER NOT NULL,
+      PRIMARY KEY (database, uid)
+    ) WITHOUT ROWID;
+    PRAGMA application_id = \(applicationID);
+    PRAGMA user_version = \(version);
+    """,
     // Earlier versions of the program can still use the file: they leave this table alone.
-    migrator.registerMigration("number of changes") { database in
-      try database.execute(
-        sql: """
-          CREATE TABLE changes (number INTEGER NOT NULL);
-          INSERT INTO changes VALUES (0);
-          """
-      )
-    }
-    return migrator
-  }
+    "number of changes": """
+    CREATE TABLE changes (number INTEGER NOT NULL);
+    INSERT INTO changes VALUES (0);
+    """,
+  ]
 
   /// How many times the file has been changed; 0 for a file of an earlier version.
   static func changeCount(_ database: Database) throws -> Int64 {

@@ -70,106 +70,65 @@ enum StoreSchema {
   }
 
   /// The migrations from an empty file to the current tables.
-  static var migrator: DatabaseMigrator {
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("log, nodes, ledger") { database in
-      try database.execute(
-        sql: """
-          CREATE TABLE log (revision INTEGER PRIMARY KEY, payload BLOB NOT NULL);
-          CREATE TABLE nodes (path BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
-          CREATE TABLE ledger (
-            client BLOB PRIMARY KEY, up_to INTEGER NOT NULL, refused TEXT NOT NULL,
-            last_seen INTEGER NOT NULL
-          ) WITHOUT ROWID;
-          CREATE TABLE state (folded_revision INTEGER NOT NULL);
-          INSERT INTO state VALUES (0);
-          PRAGMA application_id = \(applicationID);
-          PRAGMA user_version = \(version);
-          """
-      )
-    }
-    migrator.registerMigration("sessions") { database in
-      try database.execute(
-        sql: """
-          CREATE TABLE sessions (id INTEGER PRIMARY KEY, changes BLOB NOT NULL);
-          PRAGMA user_version = \(version);
-          """
-      )
-    }
-    migrator.registerMigration("rules") { database in
-      try database.execute(
-        sql: """
-          CREATE TABLE rules (id INTEGER PRIMARY KEY CHECK (id = 1), source BLOB NOT NULL);
-          PRAGMA user_version = \(version);
-          """
-      )
-    }
-    migrator.registerMigration("folds in several steps") { database in
-      try database.execute(
-        sql: """
-          ALTER TABLE state ADD COLUMN target_revision INTEGER NOT NULL DEFAULT 0;
-          ALTER TABLE state ADD COLUMN applied_changes INTEGER NOT NULL DEFAULT 0;
-          PRAGMA user_version = \(version);
-          """
-      )
-    }
-    registerOwnersAndRows(&migrator)
-    registerCounts(&migrator)
-    return migrator
-  }
+  static var migrator: DatabaseMigrator { DatabaseMigrator(migrations) }
 
-  private static func registerOwnersAndRows(_ migrator: inout DatabaseMigrator) {
-    migrator.registerMigration("owners of ledger entries") { database in
-      try database.execute(
-        sql: """
-          ALTER TABLE ledger RENAME TO unowned;
-          CREATE TABLE ledger (
-            owner BLOB NOT NULL, client BLOB NOT NULL, up_to INTEGER NOT NULL,
-            refused TEXT NOT NULL, last_seen INTEGER NOT NULL, PRIMARY KEY (owner, client)
-          ) WITHOUT ROWID;
-          INSERT INTO ledger SELECT x'', client, up_to, refused, last_seen FROM unowned;
-          DROP TABLE unowned;
-          PRAGMA user_version = \(version);
-          """
-      )
-    }
-    migrator.registerMigration("a row for each scheduled write") { database in
-      try database.execute(
-        sql: """
-          CREATE TABLE scheduled (
-            session INTEGER NOT NULL, path BLOB NOT NULL, value BLOB NOT NULL,
-            PRIMARY KEY (session, path)
-          ) WITHOUT ROWID;
-          PRAGMA user_version = \(version);
-          """
-      )
-    }
-  }
-
-  /// The counters that a start compares with the mark beside the file.
-  private static func registerCounts(_ migrator: inout DatabaseMigrator) {
+  private static let migrations: KeyValuePairs = [
+    "log, nodes, ledger": """
+    CREATE TABLE log (revision INTEGER PRIMARY KEY, payload BLOB NOT NULL);
+    CREATE TABLE nodes (path BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+    CREATE TABLE ledger (
+      client BLOB PRIMARY KEY, up_to INTEGER NOT NULL, refused TEXT NOT NULL,
+      last_seen INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE state (folded_revision INTEGER NOT NULL);
+    INSERT INTO state VALUES (0);
+    PRAGMA application_id = \(applicationID);
+    PRAGMA user_version = \(version);
+    """,
+    "sessions": """
+    CREATE TABLE sessions (id INTEGER PRIMARY KEY, changes BLOB NOT NULL);
+    PRAGMA user_version = \(version);
+    """,
+    "rules": """
+    CREATE TABLE rules (id INTEGER PRIMARY KEY CHECK (id = 1), source BLOB NOT NULL);
+    PRAGMA user_version = \(version);
+    """,
+    "folds in several steps": """
+    ALTER TABLE state ADD COLUMN target_revision INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE state ADD COLUMN applied_changes INTEGER NOT NULL DEFAULT 0;
+    PRAGMA user_version = \(version);
+    """,
+    "owners of ledger entries": """
+    ALTER TABLE ledger RENAME TO unowned;
+    CREATE TABLE ledger (
+      owner BLOB NOT NULL, client BLOB NOT NULL, up_to INTEGER NOT NULL,
+      refused TEXT NOT NULL, last_seen INTEGER NOT NULL, PRIMARY KEY (owner, client)
+    ) WITHOUT ROWID;
+    INSERT INTO ledger SELECT x'', client, up_to, refused, last_seen FROM unowned;
+    DROP TABLE unowned;
+    PRAGMA user_version = \(version);
+    """,
+    "a row for each scheduled write": """
+    CREATE TABLE scheduled (
+      session INTEGER NOT NULL, path BLOB NOT NULL, value BLOB NOT NULL,
+      PRIMARY KEY (session, path)
+    ) WITHOUT ROWID;
+    PRAGMA user_version = \(version);
+    """,
     // Earlier versions of the program can still use the file: they leave this table alone.
-    migrator.registerMigration("batches without commits") { database in
-      try database.execute(
-        sql: """
-          CREATE TABLE batches (without_commits INTEGER NOT NULL);
-          INSERT INTO batches VALUES (0);
-          """
-      )
-    }
+    "batches without commits": """
+    CREATE TABLE batches (without_commits INTEGER NOT NULL);
+    INSERT INTO batches VALUES (0);
+    """,
     // If an earlier version has used the file since, the count belongs to another fold and is
     // ignored.
-    migrator.registerMigration("number of rows") { database in
-      try database.execute(
-        sql: """
-          ALTER TABLE state ADD COLUMN node_rows INTEGER;
-          ALTER TABLE state ADD COLUMN counted_folded INTEGER;
-          ALTER TABLE state ADD COLUMN counted_target INTEGER;
-          ALTER TABLE state ADD COLUMN counted_applied INTEGER;
-          """
-      )
-    }
-  }
+    "number of rows": """
+    ALTER TABLE state ADD COLUMN node_rows INTEGER;
+    ALTER TABLE state ADD COLUMN counted_folded INTEGER;
+    ALTER TABLE state ADD COLUMN counted_target INTEGER;
+    ALTER TABLE state ADD COLUMN counted_applied INTEGER;
+    """,
+  ]
 
   /// How many milliseconds connections wait while another program keeps the file locked.
   static let patience: Int32 = 5_000
@@ -214,5 +173,13 @@ enum StoreSchema {
     configuration.readonly = true
     configuration.busyMode = .timeout(Double(patience) / 1_000)
     return try DatabaseQueue(path: path, configuration: configuration)
+  }
+}
+
+extension DatabaseMigrator {
+  /// Makes a migrator from the names of migrations and their statements.
+  init(_ migrations: KeyValuePairs<String, String>) {
+    self.init()
+    for (name, sql) in migrations { registerMigration(name) { try $0.execute(sql: sql) } }
   }
 }
