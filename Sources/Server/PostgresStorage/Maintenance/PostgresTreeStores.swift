@@ -72,7 +72,7 @@ package final class PostgresTreeStores: ClusterStore {
     guard try number(of: name) != nil else { return nil }
     let own = try acquireOwn(name, patience: options.patience)
     do throws(StoreError) {
-      return LeasedTreeStore(try open(own.lease, number: own.number), keeper: own.keeper)
+      return try open(own.lease, number: own.number, keeper: own.keeper)
     } catch {
       own.keeper.release()
       throw error
@@ -144,7 +144,11 @@ package final class PostgresTreeStores: ClusterStore {
     return OwnLease(lease: lease, number: number, keeper: keeper)
   }
 
-  private func open(_ lease: Lease, number: Int64) throws(StoreError) -> PostgresTreeStore {
+  private func open(
+    _ lease: Lease,
+    number: Int64,
+    keeper: LeaseKeeper? = nil
+  ) throws(StoreError) -> PostgresTreeStore {
     var options = options
     // A leader that can store nothing gives the lease up soon enough that another server takes over
     // as quickly as if this one had died.
@@ -153,6 +157,7 @@ package final class PostgresTreeStores: ClusterStore {
       through: pools,
       database: (number, lease.database),
       lease: lease,
+      keeper: keeper,
       options: options
     )
     _ = try port.query(

@@ -63,23 +63,3 @@ struct OwnLease {
   let number: Int64
   let keeper: LeaseKeeper
 }
-
-/// A store that holds a lease of its own, and releases it when it is closed.
-final class LeasedTreeStore: TreeStore {
-  private let store: PostgresTreeStore
-  private let keeper: LeaseKeeper
-
-  init(_ store: PostgresTreeStore, keeper: LeaseKeeper) {
-    self.store = store
-    self.keeper = keeper
-  }
-
-  func load() throws -> StoredTree { try store.load() }
-
-  func commit(_ batch: CommitBatch) throws { try store.commit(batch) }
-
-  func close() throws {
-    defer { keeper.release() }
-    try store.close()
-  }
-}

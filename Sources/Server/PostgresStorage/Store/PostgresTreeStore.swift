@@ -18,6 +18,8 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   private let turns = DispatchQueue(label: "PostgresTreeStore.turns")
   private let maintenance = DispatchQueue(label: "PostgresTreeStore.maintenance", qos: .utility)
   private var link: CommitLink?
+  /// Renews a lease of the store's own, which is released when the store is closed.
+  private let keeper: LeaseKeeper?
   private let folder: PostgresFolder
   private let unfolded = NIOLockedValueBox((batches: 0, bytes: 0, isFoldScheduled: false))
   private let bell = Bell()
@@ -28,9 +30,11 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
     through pools: PostgresPools,
     database: (id: Int64, name: String),
     lease: Lease,
+    keeper: LeaseKeeper?,
     options: PostgresStoreOptions
   ) throws(StoreError) {
     self.pools = pools
+    self.keeper = keeper
     self.database = database
     self.options = options
     link = try CommitLink(
@@ -213,6 +217,7 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   ///
   /// - Throws: `StoreError` when the log could not be folded; all commits are safe even so.
   package func close() throws(StoreError) {
+    defer { keeper?.release() }
     let last = turns.sync { () -> CommitLink? in
       defer { link = nil }
       return link
