@@ -8,8 +8,8 @@ package import RealtimeServer
 /// be allowed to.
 package final class PostgresIdentityStore: MovableIdentityStore {
   private let port: PostgresPort
-  private let origin: String
-  private let options: PostgresStoreOptions
+  /// How long a statement may take.
+  private let limit: Duration
 
   /// Opens the accounts, and creates their tables if they are missing.
   ///
@@ -19,8 +19,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     options: PostgresStoreOptions = PostgresStoreOptions()
   ) throws(StoreError) {
     port = PostgresPort(to: address, options: options)
-    origin = address.description
-    self.options = options
+    limit = options.leaseLimit
     try port.prepare()
   }
 
@@ -29,7 +28,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
   package func read<Value>(
     _ body: (IdentityReader) throws -> Value
   ) throws(StoreError) -> Value {
-    try StoreError.translating(at: origin) {
+    try StoreError.translating(at: port.origin) {
       try body(
         IdentityReader(.postgres) { [port] sql, values in
           try port.query(sql, with: values.map { PostgresValue($0) })
@@ -45,26 +44,19 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     )
     guard rows.count > 0 else { return nil }
     guard let json = try? JSONParser.parse(rows.bytes(0, column: 0)) else {
-      throw StoreError.damaged(origin, because: "an account row cannot be read")
+      throw StoreError.damaged(port.origin, because: "an account row cannot be read")
     }
     return json
   }
 
   // MARK: Writing
 
-  private func write(
-    _ body: (PostgresConnection, Duration) throws(PostgresFailure) -> Void
-  ) throws(StoreError) {
-    let limit = options.leaseLimit
-    try port.transact { connection throws(PostgresFailure) in try body(connection, limit) }
-  }
-
   package func apply(_ changes: [IdentityChange]) throws {
-    try write { connection, limit throws(PostgresFailure) in
+    try port.transact { connection throws(PostgresFailure) in
       let writer = IdentityWriter(connection, within: limit)
       for change in changes {
         if case .save(_, insteadOf: let old?) = change {
-          try Self.require(old, through: connection, within: limit)
+          try require(old, through: connection)
         }
         do throws(PostgresFailure) {
           try writer.apply(change)
@@ -79,24 +71,22 @@ package final class PostgresIdentityStore: MovableIdentityStore {
   /// Ensures that no other server has changed an account, nor does until the transaction ends.
   ///
   /// Two may sign a user in at once, or somebody may ask for a new password meanwhile.
-  private static func require(
+  private func require(
     _ account: Account,
-    through connection: PostgresConnection,
-    within limit: Duration
+    through connection: PostgresConnection
   ) throws(PostgresFailure) {
     var now: Account?
     do {
-      let reader = IdentityReader(.postgres) { sql, values in
+      let reader = IdentityReader(.postgres) { [limit] sql, values in
         try connection.query(sql, with: values.map { PostgresValue($0) }, within: limit)
       }
       now = try reader.lockedAccount(account.uid, in: account.database)
     } catch {
-      throw error as? PostgresFailure
-        ?? PostgresFailure("\(error)", state: "HEARTH", isLost: false)
+      throw error as? PostgresFailure ?? PostgresFailure(own: "\(error)")
     }
     now?.lastSignIn = account.lastSignIn
     now?.resetRequested = account.resetRequested
-    guard now == account else { throw overtaken }
+    guard now == account else { throw Self.overtaken }
   }
 
   private static let overtaken = PostgresFailure(
@@ -107,27 +97,24 @@ package final class PostgresIdentityStore: MovableIdentityStore {
 
   package func restore(_ contents: IdentityContents) throws {
     guard try self.contents() == IdentityContents() else {
-      throw StoreError(.failed, description: "\(origin): it already has accounts or keys")
+      throw StoreError(.failed, description: "\(port.origin): it already has accounts or keys")
     }
-    try write { connection, limit throws(PostgresFailure) in
+    try port.transact { connection throws(PostgresFailure) in
       try IdentityWriter(connection, within: limit).add(contents)
-      for (file, json) in contents.secrets {
-        try Self.set(file, to: json, through: connection, within: limit)
-      }
+      for (file, json) in contents.secrets { try set(file, to: json, through: connection) }
     }
   }
 
   package func setSecret(_ file: SecretFile, to json: JSONValue) throws {
-    try write { connection, limit throws(PostgresFailure) in
-      try Self.set(file, to: json, through: connection, within: limit)
+    try port.transact { connection throws(PostgresFailure) in
+      try set(file, to: json, through: connection)
     }
   }
 
-  private static func set(
+  private func set(
     _ file: SecretFile,
     to json: JSONValue,
-    through connection: PostgresConnection,
-    within limit: Duration
+    through connection: PostgresConnection
   ) throws(PostgresFailure) {
     try connection.query(
       """
@@ -147,7 +134,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     guard let known = try secret(file) else {
       throw StoreError(
         .failed,
-        description: "\(origin): \(file.rawValue) was removed while being created"
+        description: "\(port.origin): \(file.rawValue) was removed while being created"
       )
     }
     return known

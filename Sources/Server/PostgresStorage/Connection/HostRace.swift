@@ -122,7 +122,7 @@ final class HostRace: @unchecked Sendable {
       let isTried = ["connection to server", "could not", PostgresFailure.late].contains {
         text.contains($0)
       }
-      throw PostgresFailure(text, state: isTried ? nil : "HEARTH", isLost: isTried)
+      throw isTried ? PostgresFailure(text, isLost: true) : PostgresFailure(own: text)
     }
     return winner
   }

@@ -76,15 +76,14 @@ final class PostgresConnection {
       within: limit
     )
     guard rows.integer(0, column: 6) >= 130_000 else {
-      throw PostgresFailure("it is older than PostgreSQL 13", state: "HEARTH", isLost: false)
+      throw PostgresFailure(own: "it is older than PostgreSQL 13")
     }
     // A pooler gives the next statement to any process of PostgreSQL, which knows nothing of the
     // settings above, nor of the statement before.
     guard rows.integer(0, column: 7) == Int64(process) else {
       throw PostgresFailure(
-        "a connection pooler such as pgbouncer stands before PostgreSQL; name PostgreSQL itself",
-        state: "HEARTH",
-        isLost: false
+        own:
+          "a connection pooler such as pgbouncer stands before PostgreSQL; name PostgreSQL itself"
       )
     }
   }
@@ -118,11 +117,7 @@ final class PostgresConnection {
     return rows
   }
 
-  private static let empty = PostgresFailure(
-    "the statement returned nothing",
-    state: "HEARTH",
-    isLost: false
-  )
+  private static let empty = PostgresFailure(own: "the statement returned nothing")
 
   /// Runs a statement that is not worth preparing, such as `BEGIN`.
   func run(_ sql: String, within limit: Duration) throws(PostgresFailure) {

@@ -15,6 +15,14 @@ struct PostgresFailure: Error, CustomStringConvertible {
     self.isLost = isLost
   }
 
+  /// Describes what this program, and not PostgreSQL, has found to be wrong for good.
+  init(own description: String) {
+    self.init(description, state: Self.own, isLost: false)
+  }
+
+  /// The state of such a failure; nothing of PostgreSQL has it.
+  static let own = "HEARTH"
+
   /// The lines of a message as one.
   static func oneLine(_ text: String) -> String {
     text.split(whereSeparator: \.isNewline).map { $0.drop { $0 == "\t" } }.joined(separator: ": ")

@@ -75,7 +75,7 @@ struct PostgresLibrary: @unchecked Sendable {
         decoding: reason.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) },
         as: UTF8.self
       )
-      throw PostgresFailure(text, state: "HEARTH", isLost: false)
+      throw PostgresFailure(own: text)
     }
     self.functions = functions.pointee
   }

@@ -245,7 +245,7 @@ package final class PostgresTreeStores: ClusterStore {
         within: limit
       )
       guard rows.count == 1 else {
-        throw PostgresFailure("another server leads it now", state: "HEARTH", isLost: false)
+        throw PostgresFailure(own: "another server leads it now")
       }
       try body(connection, own.number)
     }

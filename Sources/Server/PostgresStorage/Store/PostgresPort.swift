@@ -9,6 +9,8 @@ final class PostgresPort: @unchecked Sendable {
   // Safety: the connection is used only while the lock is held.
 
   private let address: PostgresAddress
+  /// The name that errors use for the server.
+  let origin: String
   private let options: PostgresStoreOptions
   private let lock = NIOLock()
   private var connection: PostgresConnection?
@@ -16,11 +18,9 @@ final class PostgresPort: @unchecked Sendable {
 
   init(to address: PostgresAddress, options: PostgresStoreOptions) {
     self.address = address
+    origin = address.description
     self.options = options
   }
-
-  /// The name that errors use for the server.
-  var origin: String { address.description }
 
   /// Closes the connection; the next query opens another.
   func close() {
@@ -94,7 +94,7 @@ final class PostgresPort: @unchecked Sendable {
           case "in progress":
             throw PostgresFailure("the transaction is still in progress", isLost: true)
           default:
-            throw PostgresFailure("the transaction is unknown", state: "HEARTH", isLost: false)
+            throw PostgresFailure(own: "the transaction is unknown")
           }
         }
         try connection.run("BEGIN", within: options.leaseLimit)
@@ -108,7 +108,7 @@ final class PostgresPort: @unchecked Sendable {
         return
       } catch {
         // PostgreSQL has undone whatever it refused.
-        if !error.isLost, error.state != "HEARTH" { doubtful = nil }
+        if !error.isLost, error.state != PostgresFailure.own { doubtful = nil }
         connection?.close()
         if error.isLost || error.isTemporary, ContinuousClock.now < deadline {
           usleep(50_000)
