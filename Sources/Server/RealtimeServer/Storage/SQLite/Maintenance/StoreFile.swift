@@ -57,12 +57,7 @@ struct StoreFile: Sendable {
     do {
       let reader = try StoreSchema.openReader(path: path)
       defer { try? reader.close() }
-      return try reader.read { database in
-        switch try StoreSchema.identify(database) {
-        case .nothing: nil
-        case .store: try body(database)
-        }
-      }
+      return try reader.read { try StoreSchema.isStore($0) ? body($0) : nil }
     } catch let error as DatabaseError
       where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK
     {

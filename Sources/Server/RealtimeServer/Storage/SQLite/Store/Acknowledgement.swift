@@ -149,12 +149,7 @@ struct AcknowledgedCommits {
     guard hasFile else { return absence }
     let reader = try StoreSchema.openReader(path: file)
     defer { try? reader.close() }
-    return try reader.read { database in
-      switch try StoreSchema.identify(database) {
-      case .nothing: absence
-      case .store: try fault(in: database)
-      }
-    }
+    return try reader.read { try StoreSchema.isStore($0) ? fault(in: $0) : absence }
   }
 
   /// What is missing if the file does not exist or is empty; nil if nothing is.

@@ -10,16 +10,10 @@ enum StoreSchema {
   /// The size to which the write-ahead log is truncated once its content is in the file.
   private static let journalBytes = 64 * 1_024 * 1_024
 
-  enum Content {
-    case nothing
-    case store
-  }
-
-  /// Identifies the content of a database without changing anything.
-  static func identify(_ database: Database) throws -> Content {
-    let kind = (id: applicationID, version: version)
+  /// Whether a database is a store; false if it has no content, and an error if it is neither.
+  static func isStore(_ database: Database) throws -> Bool {
     let other = "it is the SQLite database of another program"
-    return try isNew(database, otherwiseOf: kind, butFor: other) ? .nothing : .store
+    return try !isNew(database, otherwiseOf: (applicationID, version), butFor: other)
   }
 
   /// Whether a database has no content; if it has, it must be of a kind and not of a newer version.
@@ -57,14 +51,14 @@ enum StoreSchema {
   static func identify(at path: String) throws {
     do {
       let reader = try openReader(path: path)
-      _ = try reader.read(identify)
+      _ = try reader.read(isStore)
       try reader.close()
     } catch let error as DatabaseError
       where error.extendedResultCode == .SQLITE_READONLY_ROLLBACK
     {
       // The first start was interrupted; only a connection that may write can roll it back.
       let queue = try DatabaseQueue(path: path)
-      _ = try queue.read(identify)
+      _ = try queue.read(isStore)
       try queue.close()
     }
   }
