@@ -214,7 +214,8 @@ final class DurableWriter {
     // The log is open once something has been read.
     _ = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM sqlite_master")
     guard let log = try log(of: database) else { return }
-    let size = try log.size
+    var size: Int64 = 0
+    try check(log.methods.xFileSize(log.file, &size))
     // SQLite reads and writes less than 128 KiB at a time.
     var buffer = [UInt8](repeating: 0, count: 64 * 1_024)
     for offset in stride(from: 0, to: size, by: buffer.count) {
@@ -242,35 +243,19 @@ final class DurableWriter {
 
   /// Why the file and its log could not be written the last time, as far as that ever happened.
   private static func systemErrors(of database: Database) throws -> [Int32] {
-    var reason: Int32 = 0
+    var (ofFile, ofLog): (Int32, Int32) = (0, 0)
     let connection = database.sqliteConnection
-    try check(sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &reason))
-    return [reason, try log(of: database)?.systemError ?? 0].filter { $0 != 0 }
+    try check(sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &ofFile))
+    if let log = try log(of: database) {
+      try check(log.methods.xFileControl(log.file, SQLITE_FCNTL_LAST_ERRNO, &ofLog))
+    }
+    return [ofFile, ofLog].filter { $0 != 0 }
   }
 
   /// The file of the write-ahead log, as SQLite has opened it.
-  private struct LogFile {
-    let file: UnsafeMutablePointer<sqlite3_file>
-    let methods: sqlite3_io_methods
-
-    /// Why it could not be written the last time, or 0.
-    var systemError: Int32 {
-      get throws {
-        var reason: Int32 = 0
-        try check(methods.xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &reason))
-        return reason
-      }
-    }
-
-    /// The size in bytes.
-    var size: Int64 {
-      get throws {
-        var size: Int64 = 0
-        try check(methods.xFileSize(file, &size))
-        return size
-      }
-    }
-  }
+  private typealias LogFile = (
+    file: UnsafeMutablePointer<sqlite3_file>, methods: sqlite3_io_methods
+  )
 
   /// The log of a connection that has read or written something.
   private static func log(of database: Database) throws -> LogFile? {
@@ -278,7 +263,7 @@ final class DurableWriter {
     let connection = database.sqliteConnection
     try check(sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file))
     guard let file, let methods = file.pointee.pMethods?.pointee else { return nil }
-    return LogFile(file: file, methods: methods)
+    return (file, methods)
   }
 
   private static func check(_ code: Int32) throws {

@@ -44,14 +44,7 @@ final class LogFolder {
   /// Whether the changes being folded are near long rows.
   private var isNearLongRows = false
 
-  /// Continues where an earlier process stopped.
-  ///
-  /// - Parameters:
-  ///   - connection: A connection that is used for nothing else.
-  ///   - changesPerTurn: The approximate number of rows that one transaction changes.
-  ///   - pagesPerChange: The number of pages looked at for each row from which long rows are moved.
-  ///   - mark: How far an observer has read the log, or nil without an observer.
-  /// - Throws: An error of the database, or ``DamagedData`` when the state of the store is missing.
+  /// Continues where an earlier process stopped, with a connection that is used for nothing else.
   init(
     _ connection: DatabaseQueue,
     changesPerTurn: Int,

@@ -53,7 +53,7 @@ struct WriteAheadLog {
     // The last commits lie near the end.
     for frame in stride(from: frameCount - 1, through: 0, by: -1) {
       guard read(frame, into: &page) else { continue }
-      for cell in LeafPage(page, usesFileHeader: pageNumber(of: frame) == 1).cells.reversed() {
+      for cell in LeafPage(page, usesFileHeader: header(of: frame)?.page == 1).cells.reversed() {
         // Neither this batch nor an earlier one proves more.
         if cell.row <= proven + 1 { break }
         guard let payload = payload(of: cell, in: frame),
@@ -154,8 +154,6 @@ struct WriteAheadLog {
     guard count == bytes.count else { return nil }
     return (Self.number(bytes[0..<4]), Self.number(bytes[4..<8]) != 0)
   }
-
-  private func pageNumber(of frame: Int) -> Int? { header(of: frame)?.page }
 
   /// The bytes of a row, which may continue in other frames of the same transaction.
   private func payload(of cell: LeafPage.Cell, in frame: Int) -> [UInt8]? {
