@@ -182,14 +182,12 @@ final class LeadershipDriver: DatabaseLeaders {
 
   var metrics: ClusterMetrics {
     let now = clock()
-    var metrics = ClusterMetrics()
-    let lag = machine.lag(at: now)
-    metrics.lag = lag?.milliseconds
-    metrics.isCutOff = machine.isCutOff
-    metrics.counts = counts
-    metrics.reconnections = store.activity.reconnections
-    metrics.unfolded = store.activity.unfolded
-    metrics.isAwaitingStandby = store.activity.isAwaitingStandby
+    var metrics = ClusterMetrics(
+      lag: machine.lag(at: now)?.milliseconds,
+      isCutOff: machine.isCutOff,
+      counts: counts,
+      activity: store.activity
+    )
     guard let view = machine.view else { return metrics }
     metrics.timeline = view.history.timeline
     metrics.servers = view.servers.map { ($0.id.description, $0.host, $0.id == me.id) }

@@ -153,7 +153,7 @@ extension ServerCore {
         (
           "cluster_awaiting_standby",
           "Whether PostgreSQL finishes nothing because a synchronous standby is missing.",
-          cluster.isAwaitingStandby ? 1 : 0
+          cluster.activity.isAwaitingStandby ? 1 : 0
         ),
         (
           "cluster_lag_seconds", "The age of PostgreSQL's last answer.",
@@ -189,7 +189,7 @@ extension ServerCore {
       ),
       (
         "reconnects", "Connections to PostgreSQL that were lost and made again.",
-        cluster.reconnections
+        cluster.activity.reconnections
       ),
     ]
     page.add(.counter, counts.map { ("cluster_\($0.name)_total", $0.help, Double($0.count)) })
@@ -198,7 +198,7 @@ extension ServerCore {
       .gauge,
       "Batches in the log since this server leads the database that are not in the nodes yet."
     )
-    for (database, count) in cluster.unfolded.sorted(by: { $0.key < $1.key }) {
+    for (database, count) in cluster.activity.unfolded.sorted(by: { $0.key < $1.key }) {
       page.sample("cluster_unfolded_batches", ["database": database], Double(count))
     }
   }
