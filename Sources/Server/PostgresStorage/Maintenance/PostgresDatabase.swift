@@ -117,9 +117,9 @@ package struct PostgresDatabase: StoredDatabase {
   ) throws -> Int64 {
     _ = try stores.create(name)
     let parameters = try BatchParameters(batch)
-    let lease = try stores.acquireOwn(name, patience: patience)
-    defer { lease.keeper.release() }
-    try PostgresFolder(through: stores.pools, database: lease.number, options: options).fold()
+    let keeper = try stores.acquireOwn(name, patience: patience)
+    defer { keeper.release() }
+    try PostgresFolder(pools: stores.pools, database: keeper.number, options: options).fold()
     let silence = options.silenceLimit
     return try StoreError.translatingStorage(at: origin) {
       let connection = try PostgresConnection(to: stores.address)
@@ -129,7 +129,7 @@ package struct PostgresDatabase: StoredDatabase {
           """
           SELECT last_batch, last_id, last_revision FROM hearth.add_barrier($1::integer, $2::uuid)
           """,
-          with: [.integer(lease.number), .text(lease.lease.id)],
+          with: [.integer(keeper.number), .text(keeper.lease.id)],
           within: silence
         )
         guard head.count == 1, let last = head.uuid(0, column: 1) else {
@@ -140,7 +140,7 @@ package struct PostgresDatabase: StoredDatabase {
           "SELECT set_config('idle_in_transaction_session_timeout', '0', true)",
           within: silence
         )
-        let editor = PostgresRowEditor(connection, database: lease.number, silence: silence)
+        let editor = PostgresRowEditor(connection, database: keeper.number, silence: silence)
         let revision = try body(editor, head.integer(0, column: 2))
         try editor.flush()
         try connection.query(
@@ -148,13 +148,13 @@ package struct PostgresDatabase: StoredDatabase {
           UPDATE hearth.folds SET revision = $2, target = $2, applied = 0, rows = rows + $3
           WHERE database = $1
           """,
-          with: [.integer(lease.number), .integer(revision), .integer(editor.addedRows)],
+          with: [.integer(keeper.number), .integer(revision), .integer(editor.addedRows)],
           within: silence
         )
         let stored = try connection.query(
           CommitLink.statement,
           with: [
-            .integer(lease.number), .text(lease.lease.id), .integer(head.integer(0, column: 0)),
+            .integer(keeper.number), .text(keeper.lease.id), .integer(head.integer(0, column: 0)),
             .uuid(last), .uuid(UUID()), .integer(revision),
           ] + parameters.values,
           within: silence
@@ -173,7 +173,7 @@ package struct PostgresDatabase: StoredDatabase {
   /// - Throws: `StoreError`: locked when a server leads the database.
   package func acceptLoss() throws(StoreError) -> AcceptedLoss? {
     guard try exists else { return nil }
-    try stores.acquireOwn(name, patience: .zero).keeper.release()
+    try stores.acquireOwn(name, patience: .zero).release()
     return nil
   }
 }

@@ -70,11 +70,11 @@ package final class PostgresTreeStores: ClusterStore {
   /// - Throws: `StoreError`: locked when another server leads the database.
   package func open(_ name: String) throws(StoreError) -> (any TreeStore)? {
     guard try number(of: name) != nil else { return nil }
-    let own = try acquireOwn(name, patience: options.patience)
+    let keeper = try acquireOwn(name, patience: options.patience)
     do throws(StoreError) {
-      return try open(own.lease, number: own.number, keeper: own.keeper)
+      return try open(keeper.lease, number: keeper.number, keeper: keeper)
     } catch {
-      own.keeper.release()
+      keeper.release()
       throw error
     }
   }
@@ -85,13 +85,13 @@ package final class PostgresTreeStores: ClusterStore {
   ///   - name: An existing database.
   ///   - patience: How long to wait for another server to release it.
   ///   - asksLeader: Whether to ask that server to hand it over.
-  /// - Returns: The lease and its keeper.
+  /// - Returns: The keeper of the lease.
   /// - Throws: `StoreError`: locked when another server leads the database.
   func acquireOwn(
     _ name: String,
     patience: Duration,
     asksLeader: Bool = false
-  ) throws(StoreError) -> OwnLease {
+  ) throws(StoreError) -> LeaseKeeper {
     let number = try existing(name)
     let server = ServerID.tool(UUID().uuidString)
     let deadline = ContinuousClock.now + patience
@@ -118,7 +118,9 @@ package final class PostgresTreeStores: ClusterStore {
           insteadOf: mark,
           knowing: isKnown ? history.mark : nil
         )
-        if lease.holder == server { return own(lease, number: number) }
+        if lease.holder == server {
+          return LeaseKeeper(lease, of: number, at: address, options: options)
+        }
       }
       // A holder that is dead by PostgreSQL's clock is watched, since no lease ends by that clock.
       if let held, held.age >= .zero, held.age < held.duration, ContinuousClock.now >= deadline {
@@ -132,16 +134,6 @@ package final class PostgresTreeStores: ClusterStore {
       }
       usleep(50_000)
     }
-  }
-
-  private func own(_ lease: Lease, number: Int64) -> OwnLease {
-    let keeper = LeaseKeeper(
-      lease,
-      of: PostgresPort(to: address, options: options),
-      for: options.ownLease,
-      report: options.report
-    )
-    return OwnLease(lease: lease, number: number, keeper: keeper)
   }
 
   private func open(
@@ -227,27 +219,27 @@ package final class PostgresTreeStores: ClusterStore {
     endingAs newName: String? = nil,
     by body: (PostgresConnection, Int64) throws(PostgresFailure) -> Void
   ) throws(StoreError) {
-    let own = try acquireOwn(name, patience: patience, asksLeader: true)
+    let keeper = try acquireOwn(name, patience: patience, asksLeader: true)
     defer {
       if let newName {
-        var lease = own.lease
+        var lease = keeper.lease
         lease.database = newName
         // Nothing happens if the name is still the old one.
         try? port.release(lease, to: nil)
       }
-      own.keeper.release()
+      keeper.release()
     }
     let limit = options.silenceLimit
     try port.transact { connection throws(PostgresFailure) in
       let rows = try connection.query(
         "SELECT 1 FROM hearth.leases WHERE database = $1 AND id = $2::uuid FOR UPDATE",
-        with: [.integer(own.number), .text(own.lease.id)],
+        with: [.integer(keeper.number), .text(keeper.lease.id)],
         within: limit
       )
       guard rows.count == 1 else {
         throw PostgresFailure(own: "another server leads it now")
       }
-      try body(connection, own.number)
+      try body(connection, keeper.number)
     }
   }
 }

@@ -2,14 +2,16 @@ import Dispatch
 import Foundation
 import RealtimeServer
 
-/// Renews a lease for as long as it is held, when no server does so.
+/// A lease that a store or a tool holds for itself, which is renewed until it is released.
 ///
 /// A failed renewal is retried. Once another process has taken the lease, commits under this one are
 /// refused.
 final class LeaseKeeper: @unchecked Sendable {
   // Safety: one thread creates and cancels the timer; the connection is used only on `queue`.
 
-  private let lease: Lease
+  let lease: Lease
+  /// The number of the database.
+  let number: Int64
   private let port: PostgresPort
   private let duration: Duration
   private let report: @Sendable (PostgresStoreEvent) -> Void
@@ -20,14 +22,15 @@ final class LeaseKeeper: @unchecked Sendable {
 
   init(
     _ lease: Lease,
-    of port: PostgresPort,
-    for duration: Duration,
-    report: @escaping @Sendable (PostgresStoreEvent) -> Void
+    of number: Int64,
+    at address: PostgresAddress,
+    options: PostgresStoreOptions
   ) {
     self.lease = lease
-    self.port = port
-    self.duration = duration
-    self.report = report
+    self.number = number
+    port = PostgresPort(to: address, options: options)
+    duration = options.ownLease
+    report = options.report
     timer = DispatchSource.makeTimerSource(queue: queue)
     let interval = Double(duration / .milliseconds(1)) / 3_000
     timer.schedule(deadline: .now() + interval, repeating: interval)
@@ -55,11 +58,4 @@ final class LeaseKeeper: @unchecked Sendable {
       port.close()
     }
   }
-}
-
-/// A lease that a store or a tool holds for itself.
-struct OwnLease {
-  let lease: Lease
-  let number: Int64
-  let keeper: LeaseKeeper
 }

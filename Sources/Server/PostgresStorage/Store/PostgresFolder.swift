@@ -8,16 +8,10 @@ import RealtimeServer
 /// checks and updates that progress. So it does not matter which server folds, nor whether two try
 /// at the same time: one of them finds different progress and starts again. Only one thread at a
 /// time may use it.
-final class PostgresFolder {
-  private let pools: PostgresPools
-  private let database: Int64
-  private let options: PostgresStoreOptions
-
-  init(through pools: PostgresPools, database: Int64, options: PostgresStoreOptions) {
-    self.pools = pools
-    self.database = database
-    self.options = options
-  }
+struct PostgresFolder {
+  let pools: PostgresPools
+  let database: Int64
+  let options: PostgresStoreOptions
 
   private var origin: String { pools.address.description }
 

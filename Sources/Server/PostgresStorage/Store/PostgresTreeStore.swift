@@ -45,7 +45,7 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
       options: options,
       bell: bell
     )
-    folder = PostgresFolder(through: pools, database: database.id, options: options)
+    folder = PostgresFolder(pools: pools, database: database.id, options: options)
   }
 
   // MARK: Reading
