@@ -382,7 +382,9 @@ extension DatabaseCore {
   }
 
   private func closeStore() {
-    batcher.progress.followers.end()
+    let followers = batcher.progress.followers
+    batcher.progress.followers = []
+    for follower in followers { follower.leaderEnded() }
     batcher.close()
   }
 

@@ -343,8 +343,12 @@ final class WriteBatcher {
 struct WriteProgress {
   /// The history of the storage from which the data was read: see ``StoredTree/lineage``.
   let lineage: String?
-  /// The servers that are told what has become durable.
-  var followers = Followers()
+  /// The servers that follow the database, which are told every batch whose storing has not been
+  /// reported yet.
+  ///
+  /// A batch is told as soon as it is durable, before anybody is told that it is. So whoever is told
+  /// over the same link that a write was stored finds it there.
+  var followers: [any Follower] = []
   /// The clients that have sent something since the last batch was stored.
   var unsettled: [Session] = []
   /// Why the last batch could not be stored; nil again once one can.
@@ -372,7 +376,9 @@ struct WriteProgress {
     failure = nil
     let stored = underWay.prefix(count)
     underWay.removeFirst(stored.count)
-    for (batch, _) in stored { followers.tell(batch) }
+    for (batch, _) in stored {
+      for follower in followers { follower.tell(batch) }
+    }
     return stored.flatMap { $0.arrivals.map { time - $0 } }
   }
 
@@ -381,4 +387,13 @@ struct WriteProgress {
     failure = error
     underWay = []
   }
+}
+
+/// A server that follows a database, as the leader sees it.
+protocol Follower: AnyObject {
+  /// Tells it that a batch has become durable.
+  func tell(_ batch: CommitBatch)
+
+  /// Called when the database is closed here, so that nothing more will be told.
+  func leaderEnded()
 }

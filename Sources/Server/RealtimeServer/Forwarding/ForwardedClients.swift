@@ -472,7 +472,7 @@ final class ForwardedFollower: Follower {
     self.number = number
     self.link = link
     send(.beginning(revision: database.hub.revision, lineage: database.batcher.progress.lineage))
-    database.batcher.progress.followers.add(self)
+    database.batcher.progress.followers.append(self)
   }
 
   /// Confirms a mark: everything that was acknowledged before it came has been told.
@@ -505,6 +505,6 @@ final class ForwardedFollower: Follower {
   }
 
   func end() {
-    database.batcher.progress.followers.remove(self)
+    database.batcher.progress.followers.removeAll { $0 === self }
   }
 }
