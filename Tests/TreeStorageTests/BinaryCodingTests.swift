@@ -39,7 +39,7 @@ struct BinaryCodingTests {
   func integers(value: Int64) throws {
     var writer = BinaryWriter()
     writer.write(integer: value)
-    var reader = BinaryReader(writer.bytes)
+    var reader = BinaryReader(writer.bytes[...])
     #expect(try reader.integer() == value)
     #expect(reader.isAtEnd)
   }
@@ -76,7 +76,7 @@ struct BinaryCodingTests {
           )
         }
       }
-      var reader = BinaryReader(bytes)
+      var reader = BinaryReader(bytes[...])
       _ = try? reader.commit()
       _ = try? storedNode(bytes)
     }
@@ -93,7 +93,7 @@ struct BinaryCodingTests {
   // MARK: Rows
 
   private func storedNode(_ bytes: [UInt8]) throws -> Node? {
-    var reader = BinaryReader(bytes)
+    var reader = BinaryReader(bytes[...])
     var builder = PackedNodeBuilder()
     guard case .packed(let node) = try reader.storedNode(with: &builder) else { return nil }
     return node

@@ -123,10 +123,6 @@ package struct BinaryReader {
     end = bytes.endIndex
   }
 
-  init(_ bytes: [UInt8]) {
-    self.init(bytes[...])
-  }
-
   /// Reads bytes that end with a checksum of those before it.
   init(sealed bytes: [UInt8]) throws(Failure) {
     guard bytes.count >= 8 else { throw Failure(reason: "it is too short") }
