@@ -73,13 +73,9 @@ package final class MemoryTreeStore: TreeStore {
   private let state: NIOLockedValueBox<State>
   private let onClose: @Sendable (MemoryTreeStore) -> Void
 
-  package convenience init(_ stored: StoredTree = StoredTree()) {
-    self.init(stored) { _ in }
-  }
-
-  init(
+  package init(
     _ stored: StoredTree = StoredTree(),
-    onClose: @escaping @Sendable (MemoryTreeStore) -> Void
+    onClose: @escaping @Sendable (MemoryTreeStore) -> Void = { _ in }
   ) {
     var state = State(root: stored.root, revision: stored.revision, rules: stored.rules)
     for entry in stored.ledger { state.ledger[entry.name] = entry }
