@@ -44,21 +44,14 @@ final class StoreMark {
   ///
   /// - Parameters:
   ///   - commit: The last commit of the batch; nil if it has none.
-  ///   - payload: The bytes of its row.
-  func note(_ commit: Int64?, payload: [UInt8]) {
+  ///   - payload: The bytes of its row; empty for a commit that has no row in the log.
+  func note(_ commit: Int64?, payload: [UInt8] = []) {
     if let commit {
       position.commit = commit
       position.seal = BatchCoding.seal(of: payload)
     } else {
       position.others += 1
     }
-    move()
-  }
-
-  /// Advances the mark to a durable commit that has no row in the log.
-  func note(_ commit: Int64) {
-    position.commit = commit
-    position.seal = 0
     move()
   }
 
