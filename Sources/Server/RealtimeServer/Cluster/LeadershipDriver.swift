@@ -20,7 +20,8 @@ final class LeadershipDriver: DatabaseLeaders {
   private let logger: Logger
   private let clock: @Sendable () -> Duration
   private var machine: Leadership
-  private var terms: [String: LeaseTerm] = [:]
+  /// The terms under which databases are open, and their leases.
+  private var terms: [String: (term: LeaseTerm, lease: Lease)] = [:]
   private var requests: [Int: (database: String, promise: EventLoopPromise<DatabaseLeader>)] = [:]
   private var watch = LeaderWatch()
   private var nextLook: Scheduled<Void>?
@@ -127,11 +128,10 @@ final class LeadershipDriver: DatabaseLeaders {
   // MARK: DatabaseLeaders
 
   func find(_ name: String) -> EventLoopFuture<DatabaseLeader> {
-    let promise = eventLoop.makePromise(of: DatabaseLeader.self)
     guard isRunning else {
-      promise.succeed(.nowhere("the server is not ready"))
-      return promise.futureResult
+      return eventLoop.makeSucceededFuture(.nowhere("the server is not ready"))
     }
+    let promise = eventLoop.makePromise(of: DatabaseLeader.self)
     guard !known.contains(name) else {
       ask(name, for: promise)
       return promise.futureResult
@@ -173,7 +173,7 @@ final class LeadershipDriver: DatabaseLeaders {
 
   func lost(_ term: LeaseTerm, by loss: LeaseLoss) {
     term.until = .zero
-    guard let lease = leases[term.database], lease.id == term.lease else { return }
+    guard let lease = terms[term.database]?.lease, lease.id == term.lease else { return }
     stuck[term.database] = loss == .stuck ? lease.id : nil
     handle(.lost(term.database, lease, loss))
   }
@@ -196,7 +196,7 @@ final class LeadershipDriver: DatabaseLeaders {
     metrics.leases = view.leases.map { lease in
       let host = view.servers.first { $0.id == lease.holder }?.host
       // For databases led here, the term is more recent than the view.
-      let left = terms[lease.database].map { $0.remaining } ?? machine.remaining(lease, at: now)
+      let left = terms[lease.database]?.term.remaining ?? machine.remaining(lease, at: now)
       let milliseconds = max(left, .zero).milliseconds
       return (lease.database, lease.epoch, host ?? "\(lease.holder)", milliseconds)
     }
@@ -205,8 +205,6 @@ final class LeadershipDriver: DatabaseLeaders {
 
   // MARK: The machine
 
-  /// The leases under which databases are open.
-  private var leases: [String: Lease] = [:]
   /// The leases that were given up because the storage does not answer for their databases.
   private var stuck: [String: String] = [:]
 
@@ -278,7 +276,7 @@ final class LeadershipDriver: DatabaseLeaders {
     case .answer(let request, let leader): answer(request, with: leader)
     case .open(let lease, let until): open(lease, until: until)
     case .extend(let lease, let until):
-      if let term = terms[lease.database], term.lease == lease.id, term.until > .zero {
+      if let term = terms[lease.database]?.term, term.lease == lease.id, term.until > .zero {
         term.until = until
       }
     case .giveUp(let name, let departure): giveUp(name, departure: departure)
@@ -434,8 +432,7 @@ final class LeadershipDriver: DatabaseLeaders {
     ) { [store] in
       try store.open(lease)
     }
-    terms[lease.database] = term
-    leases[lease.database] = lease
+    terms[lease.database] = (term, lease)
     led?.lead(term)
   }
 
@@ -445,8 +442,7 @@ final class LeadershipDriver: DatabaseLeaders {
     case .atOnce:
       counts.lost += 1
       logger.warning("a lease has ended", metadata: ["database": "\(name)"])
-      terms.removeValue(forKey: name)?.until = .zero
-      leases[name] = nil
+      terms.removeValue(forKey: name)?.term.until = .zero
       led?.giveUp(name, because: trouble ?? "another server leads the database now")
     }
   }
