@@ -70,11 +70,11 @@ final class Replica: LinkReceiver {
   // MARK: Clients
 
   /// Serves a client: what it reads from the copy, what it writes by the leader.
-  func accept(_ connection: any MessageConnection) -> ServerHandlers.Callbacks? {
-    guard let core, let request = connection.request else { return nil }
+  func accept(_ client: ResumableClient) -> ServerHandlers.Callbacks? {
+    guard let core else { return nil }
     let leader = ForwardedWriter(of: self)
-    leader.begin(over: link.submit(request, to: name, leader))
-    return core.callbacks(of: core.connect(connection, writingTo: leader).peer)
+    leader.begin(over: link.submit(client.opening, to: name, leader))
+    return core.callbacks(of: core.connect(client, writingTo: leader).peer)
   }
 
   /// Calls a closure once the copy has everything that was acknowledged by now.

@@ -118,20 +118,11 @@ final class ForwardingLink {
   // MARK: Clients
 
   /// Forwards what a client of a database says, and answers it with what the other server says.
-  func forward(
-    _ client: any MessageConnection,
-    to database: String
-  ) -> ServerHandlers.Callbacks {
-    guard let request = client.request else {
-      client.close(code: CloseCode.goingAway, reason: "it has no request")
-      return ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
-    }
+  func forward(_ client: ResumableClient, to database: String) -> ServerHandlers.Callbacks {
     context.connectionOpened()
-    let number = begin(.session(client), about: database)
-    send(.session, number, request.linkHead)
-    guard let exchange = exchanges[number] else {
-      return ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
-    }
+    let exchange = Exchange(.session(client), about: database)
+    let number = begin(exchange)
+    send(.session, number, client.opening.linkHead)
     let link = NIOLoopBound(self, eventLoop: context.eventLoop)
     exchange.callbacks = ServerHandlers.Callbacks(
       onMessage: { link.value.sendMessage($0, number) },
@@ -193,7 +184,7 @@ final class ForwardingLink {
       promise.fail(Self.loss)
       return promise.futureResult
     }
-    let number = begin(.request(promise, answer: nil), about: database)
+    let number = begin(Exchange(.request(promise, answer: nil), about: database))
     send(.request, number, request.linkHead)
     sendMessage(request.body, number)
     return promise.futureResult
@@ -203,14 +194,14 @@ final class ForwardingLink {
   ///
   /// - Returns: The number of the exchange, over which the other server tells what changes.
   func follow(_ database: String, _ receiver: any LinkReceiver) -> Int {
-    let number = begin(.receiver(receiver), about: database)
+    let number = begin(Exchange(.receiver(receiver), about: database))
     send(.follow, number, database.utf8)
     return number
   }
 
   /// Opens a session at the other server for a client whose reads this one answers.
   func submit(_ request: HTTPRequest, to database: String, _ receiver: any LinkReceiver) -> Int {
-    let number = begin(.receiver(receiver), about: database)
+    let number = begin(Exchange(.receiver(receiver), about: database))
     send(.submission, number, request.linkHead)
     return number
   }
@@ -228,7 +219,7 @@ final class ForwardingLink {
   /// The closure receives whether the other server leads the database.
   func settle(_ database: String, _ body: @escaping (Bool) -> Void) {
     guard isOpen else { return body(false) }
-    let number = begin(.receiver(Settlement(body)), about: database)
+    let number = begin(Exchange(.receiver(Settlement(body)), about: database))
     send(.settled, number, database.utf8)
   }
 
@@ -263,9 +254,9 @@ final class ForwardingLink {
     }
   }
 
-  private func begin(_ client: Exchange.Client, about database: String) -> Int {
+  private func begin(_ exchange: Exchange) -> Int {
     lastNumber += 1
-    exchanges[lastNumber] = Exchange(client, about: database)
+    exchanges[lastNumber] = exchange
     return lastNumber
   }
 

@@ -157,7 +157,7 @@ final class ResumableClient: MessageConnection {
   var peer: Peer { client.peer }
 
   /// The request that has opened the connection, and the session that it goes on with.
-  var request: HTTPRequest? {
+  var opening: HTTPRequest {
     var request = handshake
     request.origin = HTTPRequest.Origin(
       server: server,
@@ -167,6 +167,7 @@ final class ResumableClient: MessageConnection {
     return request
   }
 
+  var request: HTTPRequest? { opening }
   var hasNotableOutput: Bool { client.hasNotableOutput }
   var isCongested: Bool { client.isCongested }
 
