@@ -163,13 +163,8 @@ extension ServerOptions {
   ///
   /// - Throws: ``DatabaseServerError`` of kind `invalidOptions`.
   package func checkExposure() throws(DatabaseServerError) {
-    guard port != nil else {
-      guard tls == nil else {
-        throw .invalid("a certificate requires a port")
-      }
-      return
-    }
-    guard !ListenAddress.isLoopback(host) else { return }
+    if port == nil, tls != nil { throw .invalid("a certificate requires a port") }
+    guard isPublic else { return }
     guard !isEmulator else {
       throw .invalid(
         "an emulator accepts every credential, so it must listen on this machine only, "
