@@ -168,11 +168,6 @@ extension ServerCore {
     return replica.current()
   }
 
-  /// Refuses a request whose client may have no further connection.
-  private func requireRoom(for peer: Peer) throws(RESTError) {
-    if let refusal = refusal(of: peer) { throw refusal }
-  }
-
   /// Answers with a page of the default database, ignoring any credential in the request.
   private func pageReply(
     to request: HTTPRequest,
@@ -333,11 +328,7 @@ extension ServerCore {
   }
 
   var metrics: JSONValue {
-    .object(ownMetrics + (leaders.map { [JSONMember("cluster", $0.metrics.json)] } ?? []))
-  }
-
-  private var ownMetrics: [JSONMember] {
-    [
+    var members = [
       JSONMember(
         "uptimeSeconds",
         .integer((NIODeadline.now() - context.start).nanoseconds / 1_000_000_000)
@@ -349,6 +340,8 @@ extension ServerCore {
       JSONMember("databases", .object(databases.open.map(Self.metrics(of:)))),
       JSONMember("copies", .object(copies.map(Self.metrics(of:)))),
     ]
+    if let leaders { members.append(JSONMember("cluster", leaders.metrics.json)) }
+    return .object(members)
   }
 
   private static func metrics(of database: DatabaseCore) -> JSONMember {

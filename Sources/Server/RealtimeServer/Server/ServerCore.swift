@@ -129,18 +129,19 @@ final class ServerCore {
     usedTickets.insert(String(text.prefix(24)), until: end, at: time)
   }
 
-  /// Why no further connection of a client is admitted, or nil if one may be.
+  /// Ensures that a client may have a further connection.
   ///
   /// Some connections are reserved for the private socket, so that whoever runs the server can see
   /// who uses up the others.
-  func refusal(of peer: Peer) -> RESTError? {
-    if phase != .running { return RESTError(503, reason: "the server is stopping") }
+  ///
+  /// - Throws: Why it may not.
+  func requireRoom(for peer: Peer) throws(RESTError) {
+    if phase != .running { throw RESTError(503, reason: "the server is stopping") }
     let limit = options.limits.connections + (peer.isLocal ? ServerLimits.reservedConnections : 0)
     if context.connectionCount >= limit, !makeRoom() {
       context.noteOnce("refused: all \(options.limits.connections) connections are in use")
-      return RESTError(503, reason: "the server has too many connections")
+      throw RESTError(503, reason: "the server has too many connections")
     }
-    return nil
   }
 
   /// Closes the idle WebSocket that others need least; returns false when there is none.
@@ -167,16 +168,14 @@ final class ServerCore {
   func admit(_ request: HTTPRequest) -> EventLoopFuture<HTTPAnswer?> {
     // A session that moves to a WebSocket is not another connection.
     if session(named: request) != nil { return eventLoop.makeSucceededFuture(nil) }
-    if isLink(request) {
-      do throws(RESTError) {
+    do throws(RESTError) {
+      if isLink(request) {
         try checkLink(request, isOpened: false)
         return eventLoop.makeSucceededFuture(nil)
-      } catch {
-        return eventLoop.makeSucceededFuture(error.answer)
       }
-    }
-    if let refusal = refusal(of: request.peer) {
-      return eventLoop.makeSucceededFuture(refusal.answer)
+      try requireRoom(for: request.peer)
+    } catch {
+      return eventLoop.makeSucceededFuture(error.answer)
     }
     let isTold = options.isEmulator
     let staysAway = request.peer.isLocal && options.redirectsClients
