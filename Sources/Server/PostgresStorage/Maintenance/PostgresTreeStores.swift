@@ -172,17 +172,12 @@ package final class PostgresTreeStores: ClusterStore {
   // MARK: Removing and renaming
 
   package func remove(_ database: String, within patience: Duration) throws(StoreError) {
-    let limit = options.silenceLimit
-    try change(database, within: patience) { connection, number throws(PostgresFailure) in
-      let identities = IdentityWriter(connection, within: limit)
-      try identities.apply(.revokeAll(database: database, validSince: now() / 1_000 + 1))
-      try identities.apply(.clear(database: database))
-      try connection.query(
-        "DELETE FROM hearth.databases WHERE id = $1",
-        with: [.integer(number)],
-        within: limit
-      )
-    }
+    try change(
+      database,
+      .clear(database: database),
+      within: patience,
+      by: "DELETE FROM hearth.databases WHERE id = $1"
+    )
   }
 
   package func rename(
@@ -196,28 +191,22 @@ package final class PostgresTreeStores: ClusterStore {
         description: "\(address.description): there is a database \"\(name)\" already"
       )
     }
-    let limit = options.silenceLimit
-    try change(database, within: patience, endingAs: name) {
-      connection,
-      number throws(PostgresFailure) in
-      let identities = IdentityWriter(connection, within: limit)
-      // Tokens name the old database, and others may have accounts in the next one of that name.
-      try identities.apply(.revokeAll(database: database, validSince: now() / 1_000 + 1))
-      try identities.apply(.rename(database: database, to: name))
-      try connection.query(
-        "UPDATE hearth.databases SET name = $2 WHERE id = $1",
-        with: [.integer(number), .text(name)],
-        within: limit
-      )
-    }
+    try change(
+      database,
+      .rename(database: database, to: name),
+      within: patience,
+      endingAs: name,
+      by: "UPDATE hearth.databases SET name = $2 WHERE id = $1"
+    )
   }
 
-  /// Changes a whole database in one transaction, while nobody else leads it.
+  /// Changes a whole database and its accounts in one transaction, while nobody else leads it.
   private func change(
     _ name: String,
+    _ accounts: IdentityChange,
     within patience: Duration,
     endingAs newName: String? = nil,
-    by body: (PostgresConnection, Int64) throws(PostgresFailure) -> Void
+    by statement: String
   ) throws(StoreError) {
     let keeper = try acquireOwn(name, patience: patience, asksLeader: true)
     defer {
@@ -239,7 +228,12 @@ package final class PostgresTreeStores: ClusterStore {
       guard rows.count == 1 else {
         throw PostgresFailure(own: "another server leads it now")
       }
-      try body(connection, keeper.number)
+      let identities = IdentityWriter(connection, within: limit)
+      // Tokens name the database, and others may have accounts in the next one of that name.
+      try identities.apply(.revokeAll(database: name, validSince: now() / 1_000 + 1))
+      try identities.apply(accounts)
+      let values = newName.map { [PostgresValue.text($0)] } ?? []
+      try connection.query(statement, with: [.integer(keeper.number)] + values, within: limit)
     }
   }
 }
