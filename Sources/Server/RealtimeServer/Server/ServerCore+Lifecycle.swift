@@ -190,9 +190,7 @@ extension ServerCore {
   func stop() {
     guard phase == .running else { return }
     phase = .stopping
-    idle?.cancel()
-    metricsTask?.cancel()
-    keepAliveTask?.cancel()
+    for task in [idle, metricsTask, keepAliveTask] { task?.cancel() }
     logger.info("stopping", metadata: ["connections": "\(context.connectionCount)"])
     let listeners = listeners
     let core = NIOLoopBound(self, eventLoop: eventLoop)
@@ -231,9 +229,7 @@ extension ServerCore {
     )
     self.failure = failure
     logger.critical("\(failure)")
-    idle?.cancel()
-    metricsTask?.cancel()
-    keepAliveTask?.cancel()
+    for task in [idle, metricsTask, keepAliveTask] { task?.cancel() }
     for listener in listeners { listener.dropPlainConnections() }
     closeLinks()
     let closing = isListening ? listeners.map { $0.close() } : []
