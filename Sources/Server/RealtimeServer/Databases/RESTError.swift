@@ -172,12 +172,7 @@ enum RESTMethod: String, CaseIterable {
   /// Asks which methods are allowed.
   case options = "OPTIONS"
 
-  var isRead: Bool {
-    switch self {
-    case .get, .head: true
-    case .put, .post, .patch, .delete, .options: false
-    }
-  }
+  var isRead: Bool { self == .get || self == .head }
 
   /// The value of an `Allow` header.
   static let allowed = allCases.map(\.rawValue).joined(separator: ", ")

@@ -27,13 +27,9 @@ final class UserTable {
     leave(peer)
     guard let user else { return true }
     users[peer] = user
-    func enter(_ load: inout UserLoad) -> Int {
-      load.connections += 1
-      return load.connections
-    }
     let limits = context.options.limits
-    let connections = enter(&loads[user, default: UserLoad(limits, now: context.clock())])
-    guard connections <= limits.connectionsPerUser else {
+    loads[user, default: UserLoad(limits, now: context.clock())].connections += 1
+    guard loads[user]?.connections ?? 0 <= limits.connectionsPerUser else {
       // One that is refused takes no place while it closes.
       leave(peer)
       return false

@@ -159,9 +159,7 @@ struct Following<Read> {
 
   /// Ends the copy, because another server leads the database or nobody may.
   mutating func leaderChanged(because reason: String) -> [Output] {
-    guard case .following(_, let lineage) = phase else {
-      return end(.leaderChanged(lineage: nil), because: reason)
-    }
+    let lineage: String? = if case .following(_, let lineage) = phase { lineage } else { nil }
     return end(.leaderChanged(lineage: lineage), because: reason)
   }
 
