@@ -128,14 +128,7 @@ struct AcknowledgedCommits {
 
   // MARK: Checking
 
-  /// Checks that a store is complete, without changing it.
-  ///
-  /// - Throws: ``StoreError`` that tells what is missing, and what to do.
-  func check() throws {
-    if let fault = try fault() { throw StoreError.loss(of: file, fault: fault) }
-  }
-
-  /// What is missing from the file; nil if nothing is.
+  /// What is missing from the file, which is not changed; nil if nothing is.
   func fault() throws -> String? {
     if let foreignLog { return foreignLog }
     if isNothing { return nil }

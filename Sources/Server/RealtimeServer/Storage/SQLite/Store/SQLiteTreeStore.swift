@@ -83,7 +83,9 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     let lock = try DirectoryLock(directory: path, patience: options.lockPatience)
     let file = directory.database
     let acknowledged = try AcknowledgedCommits(ofStoreAt: file)
-    try StoreError.translating(at: file) { try acknowledged.check() }
+    try StoreError.translating(at: file) {
+      if let fault = try acknowledged.fault() { throw StoreError.loss(of: file, fault: fault) }
+    }
     try directory.createFile()
     let opened = try StoreError.translating(at: file) {
       let connections = try StoreConnections(to: file, lock: lock, options: options)

@@ -90,16 +90,11 @@ package struct RowTree<Rows: RowEditor> {
   package func clear(_ keys: [ChildKey]) throws {
     let rowPath = RowPath(keys)
     for depth in keys.indices {
-      if let node = try rows.packedNode(rowPath[depth]) { try unpack(node, at: rowPath[depth]) }
+      guard let node = try rows.packedNode(rowPath[depth]) else { continue }
+      try rows.remove(rowPath[depth])
+      try storeApart(node, at: rowPath[depth])
     }
     try rows.removeAll(from: rowPath[rowPath.depth])
-  }
-
-  /// Replaces the packed row of a node with a row for each of its children, and one for its
-  /// priority.
-  private func unpack(_ node: Node, at path: ArraySlice<UInt8>) throws {
-    try rows.remove(path)
-    try storeApart(node, at: path)
   }
 
   package func insert(_ node: Node, at keys: [ChildKey]) throws {
