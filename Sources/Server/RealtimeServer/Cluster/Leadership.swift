@@ -160,7 +160,7 @@ package struct Leadership: Sendable {
   /// Whether the holder of a lease was alive at the time of the last view.
   package func isTrusted(_ lease: Lease) -> Bool {
     guard let observation, let pulse = leasePulses[lease.database] else { return true }
-    return observation.arrival - pulse.since <= timing.lease - timing.suspicion
+    return observation.arrival - pulse.since <= timing.renewal * 3 / 2
   }
 
   /// The age of the last view, counted from when it was requested.

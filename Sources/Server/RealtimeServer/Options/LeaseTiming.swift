@@ -18,7 +18,4 @@ package struct LeaseTiming: Sendable, Equatable {
   package var rest = Duration.seconds(15)
 
   package init() {}
-
-  /// The remaining time below which the holder of a lease may have died.
-  var suspicion: Duration { lease - renewal * 3 / 2 }
 }
