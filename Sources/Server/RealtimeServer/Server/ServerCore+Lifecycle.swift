@@ -46,7 +46,7 @@ extension ServerCore {
   private func openDatabases() -> EventLoopFuture<Void> {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     guard let leaders else {
-      return openMainDatabase()
+      return databases.database(options.namespace, isMade: true).map { _ in }
         .flatMap { core.value.openIdentities() }
         .flatMap { core.value.beginMainDatabase() }
     }
@@ -69,12 +69,6 @@ extension ServerCore {
     leaders.begin(at: host)
     // If this server is to lead it, it opens the database and applies what was left over.
     _ = databases.database(options.namespace, isMade: false)
-  }
-
-  private func openMainDatabase() -> EventLoopFuture<Void> {
-    databases.database(options.namespace, isMade: true).flatMapThrowing { database in
-      _ = try database.options.rules.compiled()
-    }
   }
 
   /// Lets the default database apply what was left over; the revoked users are known by this point.
