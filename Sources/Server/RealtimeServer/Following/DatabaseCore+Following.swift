@@ -48,12 +48,6 @@ extension DatabaseCore {
     context.scheduler.request(by: session)
   }
 
-  /// Answers a request from here.
-  func takeCurrent(_ message: ClientMessage, from session: Session, length: Int) {
-    guard !holdsBack(message, of: session, length: length) else { return }
-    admit(message, from: session, length: length)
-  }
-
   /// Signs a client in or out as the leader has done.
   ///
   /// - Returns: Whether it is signed in.

@@ -107,7 +107,8 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
       isSignedIn = core.signIn(session.peer, by: request)
     case .stats, .appCheck, .listen, .unlisten, .get, .write, .onDisconnect, .cancelOnDisconnect,
       .unknown:
-      core.takeCurrent(message, from: session, length: length)
+      guard !core.holdsBack(message, of: session, length: length) else { return }
+      core.admit(message, from: session, length: length)
     }
   }
 
