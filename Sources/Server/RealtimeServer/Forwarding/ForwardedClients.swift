@@ -148,7 +148,7 @@ final class ForwardedClients {
 
   private func open(_ frame: LinkFrame) {
     let number = frame.exchange
-    guard let request = request(frame.payload, body: []) else {
+    guard let request = HTTPRequest(linkHead: frame.payload, body: [], from: origin) else {
       return send(.end, number, "\(CloseCode.goingAway) the request is malformed".utf8)
     }
     let session = ForwardedSession(request, number, of: self, on: host.eventLoop)
@@ -165,12 +165,10 @@ final class ForwardedClients {
     }
   }
 
-  private func request(_ head: some Collection<UInt8>, body: [UInt8]) -> HTTPRequest? {
-    HTTPRequest(linkHead: head, body: body, from: origin, ownPeer: .thisServer)
-  }
-
   private func answer(_ number: Int, head: [UInt8], body: [UInt8]) {
-    guard let request = request(head, body: body) else { return send(.end, number) }
+    guard let request = HTTPRequest(linkHead: head, body: body, from: origin) else {
+      return send(.end, number)
+    }
     host.answerForwarded(request).assumeIsolated().whenComplete { [weak self] result in
       switch result {
       case .success(let reply): self?.send(reply, number)

@@ -1,3 +1,4 @@
+private import Glibc
 internal import RealtimeCore
 internal import RealtimeTransport
 
@@ -153,13 +154,8 @@ extension HTTPRequest {
 
   /// Reads the head of a request that another server passes on; nil if it is none.
   ///
-  /// A process of the other server's machine counts as its own peer.
-  init?(
-    linkHead head: some Collection<UInt8>,
-    body: [UInt8],
-    from server: String,
-    ownPeer: Peer
-  ) {
+  /// A process of the other server's machine, which has checked it, may do what this server may.
+  init?(linkHead head: some Collection<UInt8>, body: [UInt8], from server: String) {
     guard let json = try? JSONParser.parse(Array(head)), let method = json["m"]?.string,
       let target = json["t"]?.string, let lines = HTTPAnswer.HeaderLine.lines(json["h"]),
       let peer = json["p"]
@@ -169,13 +165,19 @@ extension HTTPRequest {
       target: target,
       headerLines: lines,
       body: body,
-      peer: peer.string.map { .network(address: $0) } ?? ownPeer
+      peer: peer.string.map { .network(address: $0) } ?? .thisServer
     )
     origin = Origin(
       server: server,
       session: json["n"]?.string,
       hasScheduled: json["d"] == .bool(true)
     )
+  }
+}
+
+extension Peer {
+  fileprivate static var thisServer: Peer {
+    .local(PeerCredentials(process: getpid(), user: geteuid(), group: getegid()))
   }
 }
 

@@ -1,4 +1,3 @@
-private import Glibc
 internal import Logging
 internal import NIOCore
 internal import RealtimeTransport
@@ -293,14 +292,5 @@ extension ServerCore: ForwardingHost {
 
   func ended(_ clients: ForwardedClients) {
     forwarded.removeAll { $0 === clients }
-  }
-}
-
-extension Peer {
-  /// Whom a process counts as that may use the private socket of another server of the cluster.
-  ///
-  /// That server has checked it; here it may do what this server may.
-  static var thisServer: Peer {
-    .local(PeerCredentials(process: getpid(), user: geteuid(), group: getegid()))
   }
 }
