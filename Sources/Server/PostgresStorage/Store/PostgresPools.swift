@@ -8,17 +8,11 @@ struct PostgresPools {
 
   init(to address: PostgresAddress, options: PostgresStoreOptions) {
     self.address = address
-    let shares = options.shares
-    commits = PostgresPool(
-      to: address,
-      bound: shares.commits,
-      activity: options.activity
-    )
-    maintenance = PostgresPool(
-      to: address,
-      bound: shares.maintenance,
-      activity: options.activity
-    )
+    let all = max(options.connections, PostgresStoreOptions.leastConnections) - 2
+    // A long read or fold must not delay commits.
+    let apart = max(1, all / 4)
+    commits = PostgresPool(to: address, bound: all - apart, activity: options.activity)
+    maintenance = PostgresPool(to: address, bound: apart, activity: options.activity)
   }
 
   /// The name that errors use for a database.

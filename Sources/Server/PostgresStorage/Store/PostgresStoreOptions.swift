@@ -51,13 +51,6 @@ package struct PostgresStoreOptions: Sendable {
 
   /// The least number of connections: one each for commits, reading and folding, leases, accounts.
   package static let leastConnections = 4
-
-  /// How the connections of the databases are divided: a long read or fold must not delay commits.
-  var shares: (commits: Int, maintenance: Int) {
-    let databases = max(connections, Self.leastConnections) - 2
-    let maintenance = max(1, databases / 4)
-    return (databases - maintenance, maintenance)
-  }
 }
 
 /// An operation that takes a store long, or an event without a caller to report it to.
