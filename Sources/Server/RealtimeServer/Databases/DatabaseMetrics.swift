@@ -26,44 +26,6 @@ struct DatabaseMetrics {
   var acknowledgeTime = Histogram()
 }
 
-extension DatabaseMetrics {
-  /// The metrics as administrators read them, with the numbers of open connections and listens.
-  func json(
-    open: Int,
-    listens: Int,
-    revision: Int64,
-    storeFailure: StoreError?,
-    term: LeaseTerm?
-  ) -> JSONValue {
-    var members = [
-      JSONMember("connections", .integer(Int64(open))),
-      JSONMember("connectionsSinceStart", .integer(Int64(connections))),
-      JSONMember("listens", .integer(Int64(listens))),
-      JSONMember("revision", .integer(revision)),
-      JSONMember("storeFailure", storeFailure.map { .string("\($0.kind)") } ?? .null),
-      JSONMember("requests", requests.json),
-      JSONMember("undecodableMessages", .integer(Int64(undecodable))),
-      JSONMember("sentMessages", .integer(Int64(sent))),
-      JSONMember("sentBytes", .integer(Int64(sentBytes))),
-      JSONMember("coalescedPushes", .integer(Int64(coalesced))),
-      JSONMember("droppedConnections", .integer(Int64(dropped))),
-      JSONMember("commits", .integer(Int64(commits))),
-      JSONMember("failedBatches", .integer(Int64(failedBatches))),
-      JSONMember("batchCommits", batchCommits.json),
-      JSONMember("commitMicroseconds", commitTime.json),
-      JSONMember("acknowledgeMicroseconds", acknowledgeTime.json),
-    ]
-    if let term {
-      let milliseconds = Int64(term.remaining / .milliseconds(1))
-      members += [
-        JSONMember("epoch", .integer(term.epoch)),
-        JSONMember("leaseMilliseconds", .integer(milliseconds)),
-      ]
-    }
-    return .object(members)
-  }
-}
-
 extension Histogram {
   /// The count, the mean, some quantiles and the maximum.
   var json: JSONValue {
@@ -184,6 +146,41 @@ extension ClientRequest {
 }
 
 extension DatabaseCore {
+  /// The metrics as administrators read them.
+  var metricsJSON: JSONValue {
+    func count(_ name: String, _ count: Int) -> JSONMember {
+      JSONMember(name, .integer(Int64(count)))
+    }
+    var members = [
+      count("connections", sessions.count + peers.inside.count),
+      count("connectionsSinceStart", metrics.connections),
+      count("listens", hub.listenCount),
+      JSONMember("revision", .integer(hub.revision)),
+      JSONMember(
+        "storeFailure",
+        batcher.progress.failure.map { .string("\($0.kind)") } ?? .null
+      ),
+      JSONMember("requests", metrics.requests.json),
+      count("undecodableMessages", metrics.undecodable),
+      count("sentMessages", metrics.sent),
+      count("sentBytes", metrics.sentBytes),
+      count("coalescedPushes", metrics.coalesced),
+      count("droppedConnections", metrics.dropped),
+      count("commits", metrics.commits),
+      count("failedBatches", metrics.failedBatches),
+      JSONMember("batchCommits", metrics.batchCommits.json),
+      JSONMember("commitMicroseconds", metrics.commitTime.json),
+      JSONMember("acknowledgeMicroseconds", metrics.acknowledgeTime.json),
+    ]
+    if let term {
+      members += [
+        JSONMember("epoch", .integer(term.epoch)),
+        JSONMember("leaseMilliseconds", .integer(Int64(term.remaining / .milliseconds(1)))),
+      ]
+    }
+    return .object(members)
+  }
+
   /// The path at which administrators read the metrics over a WebSocket.
   private static let metricsPath = Path(wire: ".info/metrics")
 

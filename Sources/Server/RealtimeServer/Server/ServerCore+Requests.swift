@@ -337,24 +337,11 @@ extension ServerCore {
       JSONMember("promisedBytes", .integer(Int64(context.memory.promisedInput))),
       JSONMember("waitingBytes", .integer(Int64(context.memory.outputBytes))),
       JSONMember("connections", .integer(Int64(context.connectionCount))),
-      JSONMember("databases", .object(databases.open.map(Self.metrics(of:)))),
-      JSONMember("copies", .object(copies.map(Self.metrics(of:)))),
+      JSONMember("databases", .object(databases.open.map { JSONMember($0.name, $0.metricsJSON) })),
+      JSONMember("copies", .object(copies.map { JSONMember($0.name, $0.metricsJSON) })),
     ]
     if let leaders { members.append(JSONMember("cluster", leaders.metrics.json)) }
     return .object(members)
-  }
-
-  private static func metrics(of database: DatabaseCore) -> JSONMember {
-    JSONMember(
-      database.name,
-      database.metrics.json(
-        open: database.sessions.count + database.peers.inside.count,
-        listens: database.hub.listenCount,
-        revision: database.hub.revision,
-        storeFailure: database.batcher.progress.failure,
-        term: database.term
-      )
-    )
   }
 
   /// Logs the metrics at regular intervals.
