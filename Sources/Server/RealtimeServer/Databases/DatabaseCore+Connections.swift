@@ -138,7 +138,8 @@ extension DatabaseCore {
     }
     switch incoming {
     case .text(let bytes) where bytes.count > Self.largeBytes: decode(bytes, of: session)
-    case .text(let bytes): take(decoded(bytes), bytes, from: session)
+    case .text(let bytes):
+      take(Self.decoded(bytes, depthLimit: options.limits.jsonDepth), bytes, from: session)
     case .decoded(let result, let bytes): take(result, bytes, from: session)
     case .takeOver(let body, let attemptsLeft):
       giveUpReads(of: session, attemptsLeft: attemptsLeft, body)
@@ -161,10 +162,6 @@ extension DatabaseCore {
     finish(session.peer)
   }
 
-  private func decoded(_ bytes: [UInt8]) -> Result<ClientMessage, MessageError> {
-    Self.decoded(bytes, depthLimit: options.limits.jsonDepth)
-  }
-
   private static func decoded(
     _ bytes: [UInt8],
     depthLimit: Int
@@ -185,26 +182,6 @@ extension DatabaseCore {
       session.work = .none
       guard let self, sessions[session.peer] === session else { return }
       session.inbox.prepend(.decoded(result, bytes))
-      context.scheduler.request(by: session)
-    }
-  }
-
-  /// Computes the hash of large data off the event loop.
-  private func compare(
-    _ message: ClientMessage,
-    with node: Node,
-    of session: Session,
-    length: Int
-  ) {
-    session.work = .decoding
-    var measure = NodeMeasure(bytes: WorkerPool.longBytes)
-    measure.add(node)
-    context.workers.perform(for: session.account, isLong: measure.isExceeded) {
-      node.hash
-    } then: { [weak self] hash in
-      session.work = .none
-      guard let self, sessions[session.peer] === session else { return }
-      session.inbox.prepend(.compared(message, node, hash: hash, length: length))
       context.scheduler.request(by: session)
     }
   }
@@ -239,11 +216,22 @@ extension DatabaseCore {
 
   /// Handles a message once there is memory for its answer.
   func admit(_ message: ClientMessage, from session: Session, length: Int) {
-    if let node = hub.dataToHash(for: message, from: session.peer) {
-      return compare(message, with: node, of: session, length: length)
+    guard let node = hub.dataToHash(for: message, from: session.peer) else {
+      take(message, from: session, length: length)
+      return slowDown(session, after: length)
     }
-    take(message, from: session, length: length)
-    slowDown(session, after: length)
+    // The hash of large data is computed off the event loop.
+    session.work = .decoding
+    var measure = NodeMeasure(bytes: WorkerPool.longBytes)
+    measure.add(node)
+    context.workers.perform(for: session.account, isLong: measure.isExceeded) {
+      node.hash
+    } then: { [weak self] hash in
+      session.work = .none
+      guard let self, sessions[session.peer] === session else { return }
+      session.inbox.prepend(.compared(message, node, hash: hash, length: length))
+      context.scheduler.request(by: session)
+    }
   }
 
   private func take(_ message: ClientMessage, from session: Session, length: Int) {
