@@ -79,7 +79,17 @@ struct PostgresFolder {
         let tree = RowTree(editor)
         for change in part { try tree.apply(change) }
         try editor.flush()
-        try save(next, addingRows: editor.addedRows, on: connection)
+        try connection.query(
+          """
+          UPDATE hearth.folds SET revision = $2, target = $3, applied = $4, rows = rows + $5
+          WHERE database = $1
+          """,
+          with: [
+            .integer(database), .integer(next.revision), .integer(next.target),
+            .integer(Int64(next.applied)), .integer(editor.addedRows),
+          ],
+          within: options.silenceLimit
+        )
       }
       progress = next
     } while progress.revision < progress.target
@@ -102,24 +112,6 @@ struct PostgresFolder {
         description: "\(origin): another server folded the log in the meantime"
       )
     }
-  }
-
-  private func save(
-    _ progress: FoldProgress,
-    addingRows rows: Int64,
-    on connection: PostgresConnection
-  ) throws {
-    try connection.query(
-      """
-      UPDATE hearth.folds SET revision = $2, target = $3, applied = $4, rows = rows + $5
-      WHERE database = $1
-      """,
-      with: [
-        .integer(database), .integer(progress.revision), .integer(progress.target),
-        .integer(Int64(progress.applied)), .integer(rows),
-      ],
-      within: options.silenceLimit
-    )
   }
 
   /// Removes batches that are in the nodes and that no observer needs any more, except the last
