@@ -238,7 +238,10 @@ final class LeadershipDriver: DatabaseLeaders {
           if driver.hasLastAnnouncementFailed { driver.worksAgain() }
           driver.hasLastAnnouncementFailed = false
           driver.compare(driver.machine.view?.history, with: view.history)
-          driver.forgetRemoved(view)
+          // Databases may have been removed or renamed.
+          driver.known.subtract(
+            (driver.machine.view?.positions ?? [:]).keys.filter { view.positions[$0] == nil }
+          )
         }
         driver.handle(.announced(result))
       }
@@ -335,12 +338,6 @@ final class LeadershipDriver: DatabaseLeaders {
         driver.logger.warning("cannot record the loss: \(error)")
       }
     }
-  }
-
-  /// Forgets databases that have been removed or renamed.
-  private func forgetRemoved(_ view: ClusterView) {
-    guard let old = machine.view else { return }
-    for name in old.positions.keys where view.positions[name] == nil { known.remove(name) }
   }
 
   /// Logs that the storage has another history, after an announcement.

@@ -77,7 +77,7 @@ final class DatabaseCore {
     hub = TreeHub(
       stored: stored,
       limits: context.options.limits,
-      rules: context.options.initialRules,
+      rules: context.options.rules == .open ? .open : .closed,
       localRules: context.options.localRules,
       verifier: context.identities.laterVerifier(of: name)
     )

@@ -17,13 +17,7 @@ final class DatabaseRegistry {
     case failed(any Error)
   }
 
-  /// How long a database that failed to open is left alone.
-  ///
-  /// Damaged data stays damaged until somebody repairs it, and reading it again takes long.
-  private static func retryDelay(after error: any Error) -> TimeAmount {
-    (error as? StoreError)?.kind == .damaged ? longPause : .seconds(1)
-  }
-
+  /// How long a damaged database is left alone: somebody has to repair it, and reading it takes long.
   private static let longPause = TimeAmount.seconds(15)
 
   private let stores: any TreeStores
@@ -182,7 +176,8 @@ final class DatabaseRegistry {
       return
     }
     noteFailed(name, because: error)
-    leaveAlone(name, after: error, for: Self.retryDelay(after: error))
+    let isDamaged = (error as? StoreError)?.kind == .damaged
+    leaveAlone(name, after: error, for: isDamaged ? Self.longPause : .seconds(1))
   }
 
   private func leaveAlone(_ name: String, after error: any Error, for time: TimeAmount) {

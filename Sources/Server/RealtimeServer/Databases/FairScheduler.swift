@@ -149,18 +149,13 @@ final class FairScheduler {
     }
     awaitEndOfTick()
     run(client)
-    work()
+    while used < Self.slice, let client = queue.popFirst() { run(client) }
+    scheduleNext()
   }
 
   private func wait(_ client: any Schedulable, at now: NIODeadline) {
     client.isWaiting = true
     queue.append(client, to: client.account.line(at: now))
-  }
-
-  /// Gives turns until the slice is over or no client is waiting.
-  private func work() {
-    while used < Self.slice, let client = queue.popFirst() { run(client) }
-    scheduleNext()
   }
 
   private func run(_ client: any Schedulable) {

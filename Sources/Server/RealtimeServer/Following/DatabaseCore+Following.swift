@@ -80,7 +80,4 @@ extension DatabaseCore {
     // A client that is told nothing more would otherwise keep all of the data for good.
     eventLoop.assumeIsolated().scheduleTask(in: Replica.keeping) { withExtendedLifetime(data) {} }
   }
-
-  /// Notes that the rules have allowed a client something at the leader.
-  func noteAllowed(_ peer: PeerID) { hub.noteAllowed(peer) }
 }

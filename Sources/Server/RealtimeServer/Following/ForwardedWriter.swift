@@ -127,7 +127,7 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
     case .response(let id, let response):
       if let request = unanswered.removeValue(forKey: id) {
         position = request.position
-        if request.isDecided, response.status == .ok { core.noteAllowed(session.peer) }
+        if request.isDecided, response.status == .ok { core.hub.noteAllowed(session.peer) }
       }
     case .push(.authenticationRevoked) where isSignedIn:
       // The copy ends the credential, too, and the listens with it.

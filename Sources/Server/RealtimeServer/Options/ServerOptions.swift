@@ -219,16 +219,6 @@ package enum DatabaseName {
   }
 }
 
-extension ServerOptions {
-  /// The rules of a database that has none of its own.
-  var initialRules: RuleSet {
-    switch rules {
-    case .open: .open
-    case .locked, .source: .closed
-    }
-  }
-}
-
 extension ServerOptions.Rules {
   /// The compiled document, or nil when there is none.
   ///

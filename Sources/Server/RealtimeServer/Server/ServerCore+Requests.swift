@@ -311,7 +311,8 @@ extension ServerCore {
     let reason: String?
     switch path {
     case "/livez": reason = nil
-    case "/readyz": reason = reasonNotReady
+    // Why this server can neither lead a database nor find its leader.
+    case "/readyz": reason = phase == .running ? leaders?.trouble : "the server is stopping"
     case _: return nil
     }
     let json = JSONValue.object(
@@ -319,12 +320,6 @@ extension ServerCore {
       ("reason", reason.map { .string($0) } ?? .null)
     )
     return .json(reason == nil ? 200 : 503, body: Array(json.text.utf8))
-  }
-
-  /// Why this server can neither lead a database nor find its leader; nil if it can.
-  private var reasonNotReady: String? {
-    guard phase == .running else { return "the server is stopping" }
-    return leaders?.trouble
   }
 
   var metrics: JSONValue {
