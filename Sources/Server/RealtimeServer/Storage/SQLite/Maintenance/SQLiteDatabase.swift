@@ -138,12 +138,14 @@ package struct SQLiteDatabase: StoredDatabase {
       let draft = CompanionFile.resolved(directory.database) + ".new"
       unlink(draft)
       defer { unlink(draft) }
-      if !replacesIntact, let revision = intactRevision() {
+      if !replacesIntact, let check = try? StoreFile(at: path).check(), check.faults.isEmpty,
+        check.revision > 0
+      {
         throw StoreError(
           .failed,
           description:
-            "\(directory.database) is intact, with everything up to commit \(revision); \"--replace\""
-            + " puts the backup in its place all the same, and keeps its files"
+            "\(directory.database) is intact, with everything up to commit \(check.revision);"
+            + " \"--replace\" puts the backup in its place all the same, and keeps its files"
         )
       }
       try PrivateFile.create(draft, followsLink: false)
@@ -154,13 +156,6 @@ package struct SQLiteDatabase: StoredDatabase {
       try directory.replaceDatabase(with: draft)
       return (check, replaced)
     }
-  }
-
-  /// The last commit of a database that has data and no damage; nil for any other.
-  private func intactRevision() -> Int64? {
-    guard let check = try? StoreFile(at: path).check(), check.faults.isEmpty, check.revision > 0
-    else { return nil }
-    return check.revision
   }
 
   /// Continues with what is left of a database in which acknowledged data is missing.

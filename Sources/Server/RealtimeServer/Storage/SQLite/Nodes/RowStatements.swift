@@ -27,7 +27,7 @@ final class RowStatements {
 
   /// Whether there are rows below a path, not counting that of the path itself.
   func hasRows(below path: ArraySlice<UInt8>) throws -> Bool {
-    try find.hasRow(path, RowPath.end(of: path))
+    try find.step(path, RowPath.end(of: path))
   }
 
   func insert(_ value: ArraySlice<UInt8>, at path: ArraySlice<UInt8>) throws {
@@ -73,10 +73,6 @@ private struct RowStatement {
     return Int(sqlite3_changes(database.sqliteConnection))
   }
 
-  func hasRow(_ first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>) throws -> Bool {
-    try step(first, second)
-  }
-
   /// The first column of the first row, or nil if there is none.
   func value(_ first: ArraySlice<UInt8>) throws -> [UInt8]? {
     var value: [UInt8]?
@@ -85,8 +81,8 @@ private struct RowStatement {
     return value
   }
 
-  /// Binds the arguments and steps once.
-  private func step(
+  /// Binds the arguments and steps once, and returns whether there is a row.
+  func step(
     _ first: ArraySlice<UInt8>,
     _ second: ArraySlice<UInt8>?,
     onRow: () -> Void = {}
