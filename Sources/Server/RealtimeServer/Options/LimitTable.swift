@@ -1,4 +1,3 @@
-private import Glibc
 internal import NIOCore
 internal import RealtimeTransport
 
@@ -195,18 +194,5 @@ extension ServerLimits {
     limits.connections = connections + Self.spareConnections
     limits.connectionsPerAddress = connectionsPerAddress
     return limits
-  }
-}
-
-/// How many files and connections this process may have open.
-enum FileDescriptorLimit {
-  /// The descriptors reserved for files and for connections that are only being refused.
-  private static let reserve = ServerLimits.spareConnections + 128
-
-  /// The most connections that the system allows this process, or nil if that is unknown.
-  static var connections: Int? {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
-    return max(1, Int(clamping: limit.rlim_cur) - reserve)
   }
 }

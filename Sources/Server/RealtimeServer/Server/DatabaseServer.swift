@@ -178,9 +178,13 @@ public final class DatabaseServer: Sendable {
 
   /// The options with the connection limit lowered to what the system allows.
   private static func possible(_ options: Options, logger: Logger) -> Options {
-    guard let bound = FileDescriptorLimit.connections, bound < options.limits.connections else {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
       return options
     }
+    // The others are for files, and for connections that are only being refused.
+    let bound = max(1, Int(clamping: limit.rlim_cur) - ServerLimits.spareConnections - 128)
+    guard bound < options.limits.connections else { return options }
     logger.warning("the system allows only \(bound) connections (RLIMIT_NOFILE)")
     var options = options
     options.limits.connections = bound
