@@ -124,7 +124,7 @@ package struct PostgresDatabase: StoredDatabase {
     return try StoreError.translatingStorage(at: origin) {
       let connection = try PostgresConnection(to: stores.address)
       defer { connection.close() }
-      return try Transaction.run(connection, within: silence) {
+      return try connection.transact(within: silence) {
         let head = try connection.query(
           """
           SELECT last_batch, last_id, last_revision FROM hearth.add_barrier($1::integer, $2::uuid)

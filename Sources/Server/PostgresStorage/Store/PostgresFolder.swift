@@ -68,7 +68,7 @@ struct PostgresFolder {
         applied >= changes.count
         ? FoldProgress(revision: progress.target)
         : FoldProgress(revision: progress.revision, target: progress.target, applied: applied)
-      try Transaction.run(connection, within: options.silenceLimit) {
+      try connection.transact(within: options.silenceLimit) {
         try lock(progress, on: connection)
         let editor = PostgresRowEditor(
           connection,
@@ -139,24 +139,22 @@ struct PostgresFolder {
   }
 }
 
-/// Runs several statements that take effect entirely or not at all.
-enum Transaction {
-  /// Runs a closure within a transaction.
+extension PostgresConnection {
+  /// Runs a closure whose statements take effect entirely or not at all.
   ///
   /// - Throws: Any error of the closure, with nothing changed, or ``PostgresFailure``.
-  static func run<Result>(
-    _ connection: PostgresConnection,
+  func transact<Result>(
     beginningWith begin: String = "BEGIN",
     within limit: Duration,
     _ body: () throws -> Result
   ) throws -> Result {
-    try connection.run(begin, within: limit)
+    try run(begin, within: limit)
     do {
       let result = try body()
-      try connection.run("COMMIT", within: limit)
+      try run("COMMIT", within: limit)
       return result
     } catch {
-      if connection.isOpen { try? connection.run("ROLLBACK", within: limit) }
+      if isOpen { try? run("ROLLBACK", within: limit) }
       throw error
     }
   }

@@ -18,8 +18,7 @@ struct SnapshotReader {
     silence: Duration,
     body: (SnapshotReader) throws -> Result
   ) throws -> Result {
-    try Transaction.run(
-      connection,
+    try connection.transact(
       beginningWith: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
       within: .seconds(10)
     ) {
