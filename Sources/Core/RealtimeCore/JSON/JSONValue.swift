@@ -23,8 +23,9 @@ package struct JSONMember: Hashable, Sendable {
 }
 
 extension JSONValue {
-  package static func object(_ pairs: (String, JSONValue)...) -> JSONValue {
-    .object(pairs.map { JSONMember($0.0, $0.1) })
+  /// An object with these members, except those without a value.
+  package static func object(_ pairs: (String, JSONValue?)...) -> JSONValue {
+    .object(pairs.compactMap { name, value in value.map { JSONMember(name, $0) } })
   }
 
   /// The value of an object's member with this name, compared by code units, or nil.

@@ -89,32 +89,34 @@ extension Query {
 
   /// The query object of the wire protocol; empty for the default query.
   package var json: JSONValue {
-    var members: [JSONMember] = []
-    if let start { members += Self.members(of: start, names: .start) }
-    if let end { members += Self.members(of: end, names: .end) }
-    if let limit {
-      members.append(JSONMember("l", .integer(Int64(limit.count))))
-      members.append(JSONMember("vf", .string(limit.side == .first ? "l" : "r")))
-    }
-    switch index {
-    case .priority: break
-    case .key: members.append(JSONMember("i", .string(".key")))
-    case .value: members.append(JSONMember("i", .string(".value")))
-    case .child(let path): members.append(JSONMember("i", .string(path.wireText)))
-    }
-    return .object(members)
+    let order: String? =
+      switch index {
+      case .priority: nil
+      case .key: ".key"
+      case .value: ".value"
+      case .child(let path): path.wireText
+      }
+    return .object(
+      ("sp", start.map(Self.value)),
+      ("sn", start?.key.map(Self.text)),
+      ("sin", start.map { .bool($0.isInclusive) }),
+      ("ep", end.map(Self.value)),
+      ("en", end?.key.map(Self.text)),
+      ("ein", end.map { .bool($0.isInclusive) }),
+      ("l", limit.map { .integer(Int64($0.count)) }),
+      ("vf", limit.map { .string($0.side == .first ? "l" : "r") }),
+      ("i", order.map { .string($0) })
+    )
   }
 
-  private static func members(of bound: QueryBound, names: BoundNames) -> [JSONMember] {
-    var members = [JSONMember(names.value, bound.value?.json ?? .null)]
-    switch bound.key {
-    case nil: break
-    case .minimum: members.append(JSONMember(names.key, .string("[MIN_NAME]")))
-    case .maximum: members.append(JSONMember(names.key, .string("[MAX_NAME]")))
-    case .key(let name): members.append(JSONMember(names.key, .string(name.text)))
+  private static func value(_ bound: QueryBound) -> JSONValue { bound.value?.json ?? .null }
+
+  private static func text(_ key: QueryBound.KeyPart) -> JSONValue {
+    switch key {
+    case .minimum: .string("[MIN_NAME]")
+    case .maximum: .string("[MAX_NAME]")
+    case .key(let name): .string(name.text)
     }
-    members.append(JSONMember(names.isInclusive, .bool(bound.isInclusive)))
-    return members
   }
 
   /// Identifies a query among those at one location: "default", or its JSON with sorted members.

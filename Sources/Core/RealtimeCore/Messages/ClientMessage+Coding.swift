@@ -184,10 +184,13 @@ extension ClientRequest {
     switch self {
     case .stats(let counters): writer.write(.object(("c", counters)))
     case .authenticate(let authentication):
-      var members = [JSONMember("cred", .string(authentication.credential))]
-      if let override = authentication.override { members.append(JSONMember("authvar", override)) }
-      if authentication.actsAsNobody { members.append(JSONMember("noauth", .bool(true))) }
-      writer.write(.object(members))
+      writer.write(
+        .object(
+          ("cred", .string(authentication.credential)),
+          ("authvar", authentication.override),
+          ("noauth", authentication.actsAsNobody ? .bool(true) : nil)
+        )
+      )
     case .unauthenticate, .appCheck(nil), .unknown: writer.raw("{}")
     case .appCheck(let token?): writer.write(.object(("token", .string(token))))
     case .listen(let listen): listen.write(to: &writer)

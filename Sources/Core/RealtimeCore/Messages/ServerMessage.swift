@@ -268,17 +268,14 @@ extension UnsafeRawBufferPointer {
 
 extension ServerHello {
   fileprivate var json: JSONValue {
-    var members = [
-      JSONMember("ts", .integer(timestamp)),
-      JSONMember("v", .string(version)),
-      JSONMember("h", .string(host)),
-      JSONMember("s", .string(session)),
-    ]
-    if !extensions.isEmpty {
-      let names = extensions.map(\.rawValue).sorted().map { JSONValue.string($0) }
-      members.append(JSONMember("x", .array(names)))
-    }
-    return .object(members)
+    let names = extensions.map(\.rawValue).sorted().map { JSONValue.string($0) }
+    return .object(
+      ("ts", .integer(timestamp)),
+      ("v", .string(version)),
+      ("h", .string(host)),
+      ("s", .string(session)),
+      ("x", names.isEmpty ? nil : .array(names))
+    )
   }
 }
 
@@ -348,9 +345,8 @@ extension ServerPush {
       writer.write(.array(ranges.map(\.json)))
       writer.writePushEnd(tag)
     case .listenRevoked(let path, let queries):
-      var members = [JSONMember("p", .string(path.wireText))]
-      if let queries { members.append(JSONMember("q", .array(queries.map(\.json)))) }
-      writer.write(.object(members))
+      let list = queries.map { JSONValue.array($0.map(\.json)) }
+      writer.write(.object(("p", .string(path.wireText)), ("q", list)))
     case .authenticationRevoked(let status, let reason), .appCheckRevoked(let status, let reason):
       writer.write(.object(("s", .string(status.text)), ("d", .string(reason))))
     case .securityDebug(let text): writer.write(.object(("msg", .string(text))))
@@ -361,11 +357,11 @@ extension ServerPush {
 
 extension RangeMerge {
   fileprivate var json: JSONValue {
-    var members: [JSONMember] = []
-    if let start { members.append(JSONMember("s", .string(start.wireText))) }
-    if let end { members.append(JSONMember("e", .string(end.wireText))) }
-    members.append(JSONMember("m", node.json(.export)))
-    return .object(members)
+    .object(
+      ("s", start.map { .string($0.wireText) }),
+      ("e", end.map { .string($0.wireText) }),
+      ("m", node.json(.export))
+    )
   }
 }
 

@@ -48,29 +48,22 @@ package struct Account: Hashable, Sendable {
 extension Account {
   /// The stored form of the account.
   package var json: JSONValue {
-    var members = [
-      JSONMember("database", .string(database)),
-      JSONMember("uid", .string(uid)),
-      JSONMember("created", .integer(created)),
-      JSONMember("lastSignIn", .integer(lastSignIn)),
-      JSONMember("validSince", .integer(validSince)),
-      JSONMember("disabled", .bool(isDisabled)),
-      JSONMember("emailVerified", .bool(isEmailVerified)),
-    ]
-    func add(_ name: String, _ text: String?) {
-      if let text { members.append(JSONMember(name, .string(text))) }
-    }
-    func add(_ name: String, _ time: Int64?) {
-      if let time { members.append(JSONMember(name, .integer(time))) }
-    }
-    add("email", email?.text)
-    add("displayName", displayName)
-    add("photoURL", photoURL)
-    add("password", password?.text)
-    add("passwordChanged", passwordChanged)
-    add("resetRequested", resetRequested)
-    if !customClaims.isEmpty { members.append(JSONMember("claims", .object(customClaims))) }
-    return .object(members)
+    .object(
+      ("database", .string(database)),
+      ("uid", .string(uid)),
+      ("created", .integer(created)),
+      ("lastSignIn", .integer(lastSignIn)),
+      ("validSince", .integer(validSince)),
+      ("disabled", .bool(isDisabled)),
+      ("emailVerified", .bool(isEmailVerified)),
+      ("email", email.map { .string($0.text) }),
+      ("displayName", displayName.map { .string($0) }),
+      ("photoURL", photoURL.map { .string($0) }),
+      ("password", password.map { .string($0.text) }),
+      ("passwordChanged", passwordChanged.map { .integer($0) }),
+      ("resetRequested", resetRequested.map { .integer($0) }),
+      ("claims", customClaims.isEmpty ? nil : .object(customClaims))
+    )
   }
 
   /// Reads the stored form; nil if it is not what ``json`` returns.

@@ -188,7 +188,7 @@ extension AccountService {
     switch method {
     case nil, "signUp":
       let account = try await create(fields, by: caller)
-      let texts = [("localId", account.uid)] + (account.email.map { [("email", $0.text)] } ?? [])
+      let texts = [("localId", account.uid), ("email", account.email?.text)]
       return IdentityJSON.object("SignupNewUserResponse", with: texts)
     case "lookup":
       return IdentityJSON.accounts(try lookUp(fields, by: caller), forAdministrator: true)
@@ -211,8 +211,10 @@ extension AccountService {
       return .object([])
     case "sendOobCode":
       let (email, code) = try sendCode(fields, by: caller)
-      let texts = [("email", email.text)] + (code.map { [("oobCode", $0)] } ?? [])
-      return IdentityJSON.object("GetOobConfirmationCodeResponse", with: texts)
+      return IdentityJSON.object(
+        "GetOobConfirmationCodeResponse",
+        with: [("email", email.text), ("oobCode", code)]
+      )
     case _?: throw .notFound
     }
   }

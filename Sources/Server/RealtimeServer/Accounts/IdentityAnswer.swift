@@ -24,32 +24,23 @@ enum IdentityJSON {
     case customToken(isNew: Bool)
   }
 
-  /// An object of a kind, with string members.
-  static func object(_ kind: String, with texts: [(String, String)] = []) -> JSONValue {
-    .object([self.kind(kind)] + texts.map { text($0.0, $0.1) })
+  /// An object of a kind, with string members, except those without a value.
+  static func object(_ kind: String, with texts: [(String, String?)] = []) -> JSONValue {
+    .object([self.kind(kind)] + Self.texts(texts))
   }
 
   static func signedIn(_ signedIn: SignedIn, by way: Way) -> JSONValue {
     let account = signedIn.account
-    var members: [JSONMember]
-    switch way {
-    case .signUp: members = [kind("SignupNewUserResponse"), text("localId", account.uid)]
-    case .password:
-      members = [
-        kind("VerifyPasswordResponse"), text("localId", account.uid),
-        JSONMember("registered", .bool(true)),
-      ]
-    case .customToken(let isNew):
-      members = [
-        kind("VerifyCustomTokenResponse"), JSONMember("isNewUser", .bool(isNew)),
-      ]
-    }
-    switch way {
-    case .signUp, .password:
-      if let email = account.email { members.append(text("email", email.text)) }
-      if let name = account.displayName { members.append(text("displayName", name)) }
-    case .customToken: break
-    }
+    let id = JSONMember("localId", .string(account.uid))
+    let names = texts([("email", account.email?.text), ("displayName", account.displayName)])
+    let members =
+      switch way {
+      case .signUp: [kind("SignupNewUserResponse"), id] + names
+      case .password:
+        [kind("VerifyPasswordResponse"), id, JSONMember("registered", .bool(true))] + names
+      case .customToken(let isNew):
+        [kind("VerifyCustomTokenResponse"), JSONMember("isNewUser", .bool(isNew))]
+      }
     return .object(members + tokens(signedIn))
   }
 
@@ -74,83 +65,69 @@ enum IdentityJSON {
 
   /// The response to an account lookup; if no account was found, it has no list.
   static func accounts(_ accounts: [Account], forAdministrator: Bool) -> JSONValue {
-    var members = [kind("GetAccountInfoResponse")]
     let users = accounts.map { user($0, forAdministrator: forAdministrator) }
-    if !users.isEmpty { members.append(JSONMember("users", .array(users))) }
-    return .object(members)
+    let list = users.isEmpty ? [] : [JSONMember("users", .array(users))]
+    return .object([kind("GetAccountInfoResponse")] + list)
   }
 
   static func page(_ accounts: [Account], next: String?) -> JSONValue {
-    var members = [
-      kind("DownloadAccountResponse"),
-      JSONMember("users", .array(accounts.map { user($0, forAdministrator: true) })),
-    ]
-    if let next { members.append(text("nextPageToken", next)) }
-    return .object(members)
+    let users = accounts.map { user($0, forAdministrator: true) }
+    return .object(
+      [kind("DownloadAccountResponse"), JSONMember("users", .array(users))]
+        + texts([("nextPageToken", next)])
+    )
   }
 
   private static func tokens(_ signedIn: SignedIn) -> [JSONMember] {
-    [
-      text("idToken", signedIn.idToken), text("refreshToken", signedIn.refreshToken),
-      text("expiresIn", String(signedIn.lifetime)),
-    ]
+    texts([
+      ("idToken", signedIn.idToken), ("refreshToken", signedIn.refreshToken),
+      ("expiresIn", String(signedIn.lifetime)),
+    ])
   }
 
   private static func user(_ account: Account, forAdministrator: Bool) -> JSONValue {
-    var members = profile(of: account)
-    if let time = account.passwordChanged {
-      members.append(JSONMember("passwordUpdatedAt", .integer(time)))
-    }
-    members += [
-      text("validSince", String(account.validSince)),
-      text("lastLoginAt", String(account.lastSignIn)),
-      text("createdAt", String(account.created)),
-      JSONMember("disabled", .bool(account.isDisabled)),
-    ]
-    if forAdministrator, let time = account.resetRequested {
-      members.append(text("resetRequestedAt", String(time)))
-    }
-    if !account.customClaims.isEmpty {
-      members.append(text("customAttributes", JSONValue.object(account.customClaims).text))
-    }
-    return .object(members)
+    let changed = account.passwordChanged.map { [JSONMember("passwordUpdatedAt", .integer($0))] }
+    let dates = texts([
+      ("validSince", String(account.validSince)), ("lastLoginAt", String(account.lastSignIn)),
+      ("createdAt", String(account.created)),
+    ])
+    let claims = account.customClaims
+    let rest = texts([
+      ("resetRequestedAt", forAdministrator ? account.resetRequested.map { String($0) } : nil),
+      ("customAttributes", claims.isEmpty ? nil : JSONValue.object(claims).text),
+    ])
+    let isDisabled = JSONMember("disabled", .bool(account.isDisabled))
+    return .object(profile(of: account) + (changed ?? []) + dates + [isDisabled] + rest)
   }
 
   /// What responses about an account begin with.
   private static func profile(of account: Account) -> [JSONMember] {
-    var members = [text("localId", account.uid)]
-    if let email = account.email {
-      members.append(text("email", email.text))
+    var members = texts([("localId", account.uid), ("email", account.email?.text)])
+    if account.email != nil {
       members.append(JSONMember("emailVerified", .bool(account.isEmailVerified)))
     }
-    members += appearance(of: account)
-    members.append(JSONMember("providerUserInfo", providers(of: account)))
-    return members
+    return members + appearance(of: account)
+      + [JSONMember("providerUserInfo", providers(of: account))]
   }
 
   private static func appearance(of account: Account) -> [JSONMember] {
-    [("displayName", account.displayName), ("photoUrl", account.photoURL)].compactMap {
-      name,
-      value in
-      value.map { text(name, $0) }
-    }
+    texts([("displayName", account.displayName), ("photoUrl", account.photoURL)])
   }
 
   private static func providers(of account: Account) -> JSONValue {
-    guard let email = account.email, !account.providers.isEmpty else { return .array([]) }
-    let members = [
-      text("providerId", "password"), text("federatedId", email.text), text("email", email.text),
-      text("rawId", email.text),
-    ]
+    guard let email = account.email?.text, !account.providers.isEmpty else { return .array([]) }
+    let members = texts([
+      ("providerId", "password"), ("federatedId", email), ("email", email), ("rawId", email),
+    ])
     return .array([.object(members + appearance(of: account))])
   }
 
   private static func kind(_ name: String) -> JSONMember {
-    text("kind", "identitytoolkit#\(name)")
+    JSONMember("kind", .string("identitytoolkit#\(name)"))
   }
 
-  private static func text(_ name: String, _ value: String) -> JSONMember {
-    JSONMember(name, .string(value))
+  private static func texts(_ pairs: [(String, String?)]) -> [JSONMember] {
+    pairs.compactMap { name, text in text.map { JSONMember(name, .string($0)) } }
   }
 }
 
@@ -178,37 +155,30 @@ package struct IdentityError: Error, Hashable, Sendable {
 
   package var json: JSONValue {
     let message = JSONValue.string(detail.map { "\(code) : \($0)" } ?? code)
-    var members = [
-      JSONMember("code", .integer(Int64(status))),
-      JSONMember("message", message),
-      JSONMember(
-        "errors",
-        .array([
-          .object(("message", message), ("reason", .string(reason)), ("domain", .string("global")))
-        ])
-      ),
-    ]
-    if let name { members.append(JSONMember("status", .string(name))) }
-    return .object(("error", .object(members)))
-  }
-
-  private var reason: String {
-    switch status {
-    case 401, 403: "forbidden"
-    case 404: "notFound"
-    case 503: "backendError"
-    default: "invalid"
-    }
-  }
-
-  private var name: String? {
-    switch status {
-    case 401: "UNAUTHENTICATED"
-    case 403: "PERMISSION_DENIED"
-    case 404: "NOT_FOUND"
-    case 503: "UNAVAILABLE"
-    default: nil
-    }
+    let (reason, name): (String, String?) =
+      switch status {
+      case 401: ("forbidden", "UNAUTHENTICATED")
+      case 403: ("forbidden", "PERMISSION_DENIED")
+      case 404: ("notFound", "NOT_FOUND")
+      case 503: ("backendError", "UNAVAILABLE")
+      default: ("invalid", nil)
+      }
+    let error = JSONValue.object(
+      ("message", message),
+      ("reason", .string(reason)),
+      ("domain", .string("global"))
+    )
+    return .object(
+      (
+        "error",
+        .object(
+          ("code", .integer(Int64(status))),
+          ("message", message),
+          ("errors", .array([error])),
+          ("status", name.map { .string($0) })
+        )
+      )
+    )
   }
 
   // MARK: Errors

@@ -115,19 +115,18 @@ struct SigningKey: Sendable {
   /// The key as a JSON Web Key with its private part, and its dates.
   var json: JSONValue {
     let point = key.publicBytes
-    var members = [
-      JSONMember("kty", .string("EC")),
-      JSONMember("crv", .string("P-256")),
-      JSONMember("alg", .string(Self.algorithm)),
-      JSONMember("use", .string("sig")),
-      JSONMember("kid", .string(id)),
-      JSONMember("x", .string(Base64URL.encode(point.prefix(32)))),
-      JSONMember("y", .string(Base64URL.encode(point.dropFirst(32)))),
-      JSONMember("d", .string(Base64URL.encode(key.privateBytes))),
-      JSONMember("created", .integer(created)),
-    ]
-    if let retired { members.append(JSONMember("retired", .integer(retired))) }
-    return .object(members)
+    return .object(
+      ("kty", .string("EC")),
+      ("crv", .string("P-256")),
+      ("alg", .string(Self.algorithm)),
+      ("use", .string("sig")),
+      ("kid", .string(id)),
+      ("x", .string(Base64URL.encode(point.prefix(32)))),
+      ("y", .string(Base64URL.encode(point.dropFirst(32)))),
+      ("d", .string(Base64URL.encode(key.privateBytes))),
+      ("created", .integer(created)),
+      ("retired", retired.map { .integer($0) })
+    )
   }
 
   /// Reads the stored form; nil if it is not what ``json`` returns.
