@@ -400,45 +400,32 @@ enum Verdict {
 }
 
 /// The current identity of a peer, when it expires, and whether refusals are explained.
-struct AuthState: Sendable {
+///
+// A class, since each request takes a copy, which counts one reference.
+final class AuthState: Sendable {
   static let expiry = "Auth token is expired."
   static let revocation = "Auth token is revoked."
 
-  private final class Fields: Sendable {
-    let identity: Identity
-    let subject: RuleSubject?
-    let isLocal: Bool
-    let isExplained: Bool
-    let expires: Int64?
-
-    init(_ identity: Identity, isExplained: Bool, expires: Int64?) {
-      self.identity = identity
-      self.isExplained = isExplained
-      self.expires = expires
-      isLocal = identity.isLocal
-      subject =
-        switch identity {
-        case .administrator: nil
-        case .user(let auth): RuleSubject(auth)
-        }
-    }
-  }
-
-  /// One reference, since each request takes a copy.
-  private let fields: Fields
-
-  var identity: Identity { fields.identity }
+  let identity: Identity
   /// The subject that the rules see; nil for an administrator, who bypasses them.
-  var subject: RuleSubject? { fields.subject }
+  let subject: RuleSubject?
   /// Whether an administrator acts as this identity, and so may see explanations of the rules.
-  var isExplained: Bool { fields.isExplained }
+  let isExplained: Bool
   /// Whether it is a user at the server's private socket, to whom separate rules apply.
-  var isLocal: Bool { fields.isLocal }
+  let isLocal: Bool
   /// When it expires, in milliseconds since 1970; nil means never.
-  var expires: Int64? { fields.expires }
+  let expires: Int64?
 
   init(identity: Identity, isExplained: Bool = false, expires: Int64? = nil) {
-    fields = Fields(identity, isExplained: isExplained, expires: expires)
+    self.identity = identity
+    self.isExplained = isExplained
+    self.expires = expires
+    isLocal = identity.isLocal
+    subject =
+      switch identity {
+      case .administrator: nil
+      case .user(let auth): RuleSubject(auth)
+      }
   }
 
   /// The same state without explanations.

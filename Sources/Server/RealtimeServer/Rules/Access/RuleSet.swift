@@ -4,30 +4,13 @@ package import RealtimeCore
 ///
 /// It is immutable and can be used on any thread. It knows nothing about administrators: for them,
 /// the rules are not evaluated.
-package struct RuleSet: Sendable {
-  /// The state that copies share, so that copying changes only one reference count.
-  private final class Compiled: Sendable {
-    let source: String
-    let isDocument: Bool
-    let top: RuleNode
-    let map: SourceMap
-
-    init(source: String, isDocument: Bool, top: RuleNode, map: SourceMap) {
-      self.source = source
-      self.isDocument = isDocument
-      self.top = top
-      self.map = map
-    }
-  }
-
-  private let compiled: Compiled
-
+package final class RuleSet: Sendable {
   /// The document as it was written.
-  package var source: String { compiled.source }
+  package let source: String
   /// Whether there is a document; ``open`` and ``closed`` are used when there is none.
-  package var isDocument: Bool { compiled.isDocument }
-  var top: RuleNode { compiled.top }
-  var map: SourceMap { compiled.map }
+  package let isDocument: Bool
+  let top: RuleNode
+  let map: SourceMap
 
   /// Compiles a rules document.
   ///
@@ -43,10 +26,11 @@ package struct RuleSet: Sendable {
       )
     }
     let scalars = Array(source.unicodeScalars)
-    let map = SourceMap(scalars)
+    self.source = source
+    isDocument = true
+    map = SourceMap(scalars)
     do throws(RuleProblem) {
-      let top = try RuleCompiler.compile(DocumentParser.parse(scalars), map: map)
-      compiled = Compiled(source: source, isDocument: true, top: top, map: map)
+      top = try RuleCompiler.compile(DocumentParser.parse(scalars), map: map)
     } catch {
       throw map.error(error)
     }
@@ -57,7 +41,7 @@ package struct RuleSet: Sendable {
   /// - Parameter bytes: JSON, in which comments and multi-line strings are allowed.
   /// - Throws: ``RulesError`` with line, column and what was expected.
   /// - Complexity: O(bytes)
-  package init(bytes: [UInt8]) throws(RulesError) {
+  package convenience init(bytes: [UInt8]) throws(RulesError) {
     guard let source = String(validating: bytes, as: UTF8.self) else {
       throw Self.encodingError(bytes)
     }
@@ -84,12 +68,10 @@ package struct RuleSet: Sendable {
         expression: .literal(.bool(isOpen))
       )
     }
-    compiled = Compiled(
-      source: "{\"rules\": {\".read\": \(isOpen), \".write\": \(isOpen)}}",
-      isDocument: false,
-      top: RuleNode(read: rule(.read), write: rule(.write)),
-      map: SourceMap([])
-    )
+    source = "{\"rules\": {\".read\": \(isOpen), \".write\": \(isOpen)}}"
+    isDocument = false
+    top = RuleNode(read: rule(.read), write: rule(.write))
+    map = SourceMap([])
   }
 
   /// Rules that deny everything.
