@@ -340,8 +340,7 @@ struct Inspection: ~Copyable {
       isLasting: isAllowed && rule.isLasting,
       isExhausted: !isAllowed && isExhausted,
       explanation: Explanation(
-        decisive: isAllowed && !isExplaining
-          ? nil : evaluation(of: rule, at: depth, outcome: outcome),
+        decisive: evaluation(of: rule, at: depth, outcome: outcome),
         bindings: isExplaining ? bindings(of: rule, at: depth) : [],
         evaluations: evaluations
       )

@@ -13,11 +13,9 @@ final class RuleNode: Sendable {
   private let hasValidationBelow: Bool
   /// Whether clients that have not signed in may be able to write at or below this location.
   let mayLetNobodyWrite: Bool
-  private let names: RuleNames
-  private let keys: Lent<ChildKey>
-  private let texts: [Lent<UInt8>]
-  private let children: Lent<RulePlan.Child>
   private let lent: Lent<RulePlan>
+  /// What the plan borrows.
+  private let lenders: [any AnyObject & Sendable]
 
   init(
     read: Rule? = nil,
@@ -28,7 +26,6 @@ final class RuleNode: Sendable {
     wildcard: (name: String, node: RuleNode)? = nil,
     names: RuleNames = .none
   ) {
-    self.names = names
     self.read = read
     self.write = write
     self.validate = validate
@@ -41,9 +38,9 @@ final class RuleNode: Sendable {
       write?.mayHoldForNobody == true || wildcard?.node.mayLetNobodyWrite == true
       || literals.values.contains { $0.mayLetNobodyWrite }
     let sorted = literals.sorted { $0.key < $1.key }
-    keys = Lent(sorted.map(\.key))
-    texts = sorted.map { child in child.key.withUTF8 { Lent($0) } }
-    children = Lent(
+    let keys = Lent(sorted.map(\.key))
+    let texts = sorted.map { child in child.key.withUTF8 { Lent($0) } }
+    let children = Lent(
       zip(texts, sorted).map {
         RulePlan.Child(
           name: LeafText($0.elements),
@@ -67,6 +64,7 @@ final class RuleNode: Sendable {
         validatesAllChildren: validatesAllChildren
       )
     ])
+    lenders = [names, keys, children] + texts
   }
 
   /// The rules in the form that evaluation uses, valid as long as the node is retained.

@@ -162,17 +162,8 @@ final class RuleProgram: @unchecked Sendable {
   }
 
   private let code: Lent<Code>
-  private let names: RuleNames
-  private let tests: Lent<RuleTest>
-  private let steps: Lent<RuleStep>
-  private let locations: Lent<RuleLocation>
-  private let keys: Lent<RuleKey>
-  private let operands: Lent<Int32>
-  private let paths: Lent<ChildPath>
-  private let patterns: Lent<RegexProgram>
-  private let sets: Lent<ScalarSet>
-  /// The texts that steps and keys borrow.
-  private let texts: [Lent<UInt8>]
+  /// What the code borrows: names, lists, and the texts of steps and keys.
+  private let lenders: [AnyObject]
 
   /// Compiles an expression.
   ///
@@ -181,34 +172,31 @@ final class RuleProgram: @unchecked Sendable {
   ///   - path: The location of the rule, with wildcards by name.
   ///   - names: The children of the location that are looked up together.
   init(_ expression: Expression, at path: [String], names: RuleNames = .none) {
-    self.names = names
     var compiler = ExpressionCompiler(at: path, names: names)
     let entry = compiler.compile(expression)
-    tests = Lent(compiler.tests)
-    steps = Lent(compiler.steps)
-    locations = Lent(compiler.locations)
-    keys = Lent(compiler.keys)
-    operands = Lent(compiler.operands)
-    paths = Lent(compiler.paths)
-    patterns = Lent(compiler.patterns)
-    sets = Lent(compiler.sets)
-    texts = compiler.texts
+    var lenders: [AnyObject] = [names] + compiler.texts
+    func lend<Element>(_ elements: [Element]) -> UnsafeBufferPointer<Element> {
+      let lender = Lent(elements)
+      lenders.append(lender)
+      return lender.elements
+    }
     code = Lent([
       Code(
         entry: entry,
         frame: path.count,
         keepable: compiler.keepable(from: entry),
         names: names.texts,
-        tests: tests.elements,
-        steps: steps.elements,
-        locations: locations.elements,
-        keys: keys.elements,
-        operands: operands.elements,
-        paths: paths.elements,
-        patterns: patterns.elements,
-        sets: sets.elements
+        tests: lend(compiler.tests),
+        steps: lend(compiler.steps),
+        locations: lend(compiler.locations),
+        keys: lend(compiler.keys),
+        operands: lend(compiler.operands),
+        paths: lend(compiler.paths),
+        patterns: lend(compiler.patterns),
+        sets: lend(compiler.sets)
       )
     ])
+    self.lenders = lenders
   }
 
   /// The program, valid as long as this object is retained.
