@@ -148,33 +148,37 @@ extension Node {
     }
   }
 
-  /// Writes the node in export form without creating a JSON value.
+  /// Writes the node in export form without creating a JSON value, and stops after a limit.
   ///
-  /// - Complexity: O(size)
-  package func write(to writer: inout JSONWriter) {
+  /// - Parameters:
+  ///   - writer: Receives the JSON, which may be cut off at any point if the node is larger.
+  ///   - limit: The number of bytes in the writer after which content is left out.
+  /// - Complexity: O(size), but no more than the limit
+  package func write(to writer: inout JSONWriter, limit: Int = .max) {
     switch self {
     case .empty: writer.raw("null")
     case .leaf(let value, let priority):
-      guard let priority else { return value.write(to: &writer) }
+      guard let priority else { return value.write(to: &writer, limit: limit) }
       writer.raw("{\".value\":")
-      value.write(to: &writer)
+      value.write(to: &writer, limit: limit)
       writer.raw(",\".priority\":")
-      priority.value.write(to: &writer)
+      priority.value.write(to: &writer, limit: limit)
       writer.raw("}")
     case .children(let children):
       if let packed = children.packed { return packed.write(to: &writer) }
       writer.raw("{")
       var isFirst = true
       for (key, child) in children.map {
+        guard writer.bytes.count <= limit else { return }
         if !isFirst { writer.raw(",") }
         isFirst = false
         writer.write(key)
         writer.raw(":")
-        child.write(to: &writer)
+        child.write(to: &writer, limit: limit)
       }
       if let priority = children.priority {
         writer.raw(",\".priority\":")
-        priority.value.write(to: &writer)
+        priority.value.write(to: &writer, limit: limit)
       }
       writer.raw("}")
     }
@@ -205,12 +209,17 @@ extension LeafValue {
     }
   }
 
-  func write(to writer: inout JSONWriter) {
+  /// Writes the leaf, or only the beginning of a text that goes beyond a limit.
+  fileprivate func write(to writer: inout JSONWriter, limit: Int) {
     switch self {
     case .bool(let value): value ? writer.raw("true") : writer.raw("false")
     case .integer(let value): writer.write(value)
     case .double(let value): writer.write(value)
-    case .string(let value): writer.write(value)
+    case .string(let text):
+      guard limit < .max else { return writer.write(text) }
+      let room = max(1, limit + 1 - writer.bytes.count)
+      var bytes = text
+      bytes.withUTF8 { writer.write(text: UnsafeBufferPointer(rebasing: $0.prefix(room))) }
     case .deferred: writer.write(json)
     }
   }
@@ -279,31 +288,9 @@ extension JSONWriter {
   }
 }
 
-// MARK: Excerpts
+// MARK: Size
 
 extension Node {
-  /// Writes the beginning of the node in export form and stops after a limit.
-  ///
-  /// - Parameters:
-  ///   - writer: Receives the JSON, which may be cut off at any point if the node is larger.
-  ///   - limit: The number of bytes in the writer after which content is left out.
-  /// - Complexity: O(limit), regardless of the size
-  package func write(to writer: inout JSONWriter, limit: Int) {
-    switch self {
-    case .empty: writer.raw("null")
-    case .leaf(let value, nil): value.write(to: &writer, limit: limit)
-    case .leaf(let value, let priority?):
-      writer.raw("{\".value\":")
-      value.write(to: &writer, limit: limit)
-      writer.raw(",\".priority\":")
-      priority.value.write(to: &writer, limit: limit)
-      writer.raw("}")
-    case .children(let children):
-      if let packed = children.packed { return packed.write(to: &writer) }
-      children.write(to: &writer, limit: limit)
-    }
-  }
-
   /// The approximate number of bytes of the node and its descendants, counted up to a limit.
   ///
   /// - Returns: The number, or any number above the limit if there are more.
@@ -318,24 +305,6 @@ extension Node {
 }
 
 extension NodeChildren {
-  fileprivate func write(to writer: inout JSONWriter, limit: Int) {
-    writer.raw("{")
-    var isFirst = true
-    for (key, child) in map {
-      guard writer.bytes.count <= limit else { return }
-      if !isFirst { writer.raw(",") }
-      isFirst = false
-      writer.write(key)
-      writer.raw(":")
-      child.write(to: &writer, limit: limit)
-    }
-    if let priority {
-      writer.raw(",\".priority\":")
-      priority.value.write(to: &writer, limit: limit)
-    }
-    writer.raw("}")
-  }
-
   fileprivate func byteCount(upTo limit: Int) -> Int {
     if let packed { return packed.bytes.count }
     var count = priority?.value.byteCount ?? 0
@@ -348,15 +317,6 @@ extension NodeChildren {
 }
 
 extension LeafValue {
-  /// Writes the leaf, or only the beginning of a long text.
-  fileprivate func write(to writer: inout JSONWriter, limit: Int) {
-    let room = max(1, limit + 1 - writer.bytes.count)
-    guard case .string(var text) = self, text.utf8.count > room else {
-      return write(to: &writer)
-    }
-    text.withUTF8 { writer.write(text: UnsafeBufferPointer(rebasing: $0[..<room])) }
-  }
-
   /// The approximate number of bytes of the leaf.
   fileprivate var byteCount: Int {
     switch self {
