@@ -275,24 +275,15 @@ private struct RangeText {
   }
 
   private mutating func append(_ value: LeafValue) {
-    switch value {
-    case .bool(let value): append(value ? "boolean:true" : "boolean:false")
-    case .integer(let value) where isExact && !value.isExactAsDouble: append("integer:\(value)")
-    case .integer(let value): appendNumber(Double(value))
-    case .double(let value): appendNumber(value)
-    case .string(let value):
+    if case .string(let text) = value {
       append("string:")
-      appendQuoted(value)
-    case .deferred(let value):
-      append("deferred:")
-      append(value.json.text)
+      return appendQuoted(text)
     }
-  }
-
-  private mutating func appendNumber(_ value: Double) {
     let start = bytes.count
-    LeafValue.appendNumber(value, to: &bytes)
-    length += bytes.count - start
+    value.appendHashText(to: &bytes, exactly: isExact)
+    length += bytes.withUnsafeBufferPointer {
+      LeafText(UnsafeBufferPointer(rebasing: $0[start...])).utf16Count
+    }
   }
 }
 

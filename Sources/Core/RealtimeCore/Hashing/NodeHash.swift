@@ -76,7 +76,12 @@ extension Node {
 }
 
 extension LeafValue {
-  fileprivate func appendHashText(to text: inout [UInt8], exactly isExact: Bool) {
+  /// Appends the text from which the hash of a node is computed.
+  ///
+  /// - Parameters:
+  ///   - text: Receives the text.
+  ///   - isExact: Whether integers that a double rounds have a text of their own.
+  func appendHashText(to text: inout [UInt8], exactly isExact: Bool) {
     switch self {
     case .bool(let value): text.append(contentsOf: (value ? "boolean:true" : "boolean:false").utf8)
     case .integer(let value) where isExact && !value.isExactAsDouble:
@@ -93,7 +98,7 @@ extension LeafValue {
   }
 
   /// Appends a number in the form that the protocol hashes: its bits in hexadecimal.
-  static func appendNumber(_ value: Double, to text: inout [UInt8]) {
+  private static func appendNumber(_ value: Double, to text: inout [UInt8]) {
     text.append(contentsOf: "number:".utf8)
     for shift in stride(from: 60, through: 0, by: -4) {
       let digit = UInt8(truncatingIfNeeded: value.bitPattern >> UInt64(shift)) & 15
@@ -104,7 +109,7 @@ extension LeafValue {
 
 extension Int64 {
   /// Whether a double is the same number.
-  var isExactAsDouble: Bool { Int64(exactly: Double(self)) == self }
+  fileprivate var isExactAsDouble: Bool { Int64(exactly: Double(self)) == self }
 }
 
 /// The SHA-1 digest of FIPS 180-4, on which the protocol's hashes are based; not used for security.
