@@ -18,11 +18,12 @@ package struct ChildOrder: Sendable {
   /// The number of positions that the order takes memory for.
   package var positionCount: Int { positions?.count ?? 0 }
 
-  private func isKeyOrder(of node: Node) -> Bool {
+  /// Whether the order of a node's children costs nothing: it is key order, or there are none.
+  package static func isFree(_ node: Node, by index: Index) -> Bool {
     switch index {
     case .key: true
     case .priority: (node.children?.prioritizedCount ?? 0) == 0
-    case .value, .child: false
+    case .value, .child: node.children == nil
     }
   }
 
@@ -30,7 +31,7 @@ package struct ChildOrder: Sendable {
   ///
   /// - Complexity: O(1) in key order, otherwise O(n log n)
   package mutating func rebuild(of node: Node) {
-    guard !isKeyOrder(of: node), let children = node.children else {
+    guard !Self.isFree(node, by: index), let children = node.children else {
       positions = nil
       return
     }
@@ -48,7 +49,7 @@ package struct ChildOrder: Sendable {
   ///   - new: The other version.
   /// - Complexity: O(keys · log n), O(n log n) when the first priority appears among the children
   package mutating func follow(_ keys: [ChildKey], from old: Node, to new: Node) {
-    if isKeyOrder(of: new) || positions == nil || new.children == nil { return rebuild(of: new) }
+    if Self.isFree(new, by: index) || positions == nil { return rebuild(of: new) }
     let index = index
     for key in keys {
       let (before, after) = old.withView { old in

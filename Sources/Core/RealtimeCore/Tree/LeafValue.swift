@@ -102,28 +102,24 @@ extension Node {
   /// Whether any leaf or priority is a deferred value.
   ///
   /// - Complexity: O(size)
-  package var hasDeferredValues: Bool {
-    if case .deferred? = priority { return true }
-    switch self {
-    case .empty: return false
-    case .leaf(.deferred, _): return true
-    case .leaf: return false
-    case .children(let children):
-      return children.packed == nil && children.map.contains { $0.value.hasDeferredValues }
-    }
-  }
+  package var hasDeferredValues: Bool { hasDeferredValue { _ in true } }
 
   /// Whether any leaf or priority is a deferred value in an unknown form.
   ///
   /// - Complexity: O(size)
   package var hasUnknownDeferredValues: Bool {
-    if case .deferred(.unknown)? = priority { return true }
+    hasDeferredValue { if case .unknown = $0 { true } else { false } }
+  }
+
+  private func hasDeferredValue(where isMeant: (DeferredValue) -> Bool) -> Bool {
+    if case .deferred(let value)? = priority, isMeant(value) { return true }
     switch self {
     case .empty: return false
-    case .leaf(.deferred(.unknown), _): return true
+    case .leaf(.deferred(let value), _): return isMeant(value)
     case .leaf: return false
     case .children(let children):
-      return children.packed == nil && children.map.contains { $0.value.hasUnknownDeferredValues }
+      return children.packed == nil
+        && children.map.contains { $0.value.hasDeferredValue(where: isMeant) }
     }
   }
 

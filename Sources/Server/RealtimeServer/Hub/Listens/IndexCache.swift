@@ -30,7 +30,7 @@ struct IndexCache: Sendable {
   ///
   /// - Complexity: O(n log n) when the order is not cached, else O(log locations)
   mutating func indexed(by index: Index, at path: Path, _ node: Node) -> IndexedNode {
-    if KeptOrder.isFree(node, by: index) { return IndexedNode(node, by: index) }
+    if ChildOrder.isFree(node, by: index) { return IndexedNode(node, by: index) }
     if let order = use(index, at: path, isDeclared: true, windows: 0) {
       return IndexedNode(node, in: order)
     }
@@ -244,13 +244,4 @@ struct KeptOrder: Sendable {
 
   /// The number of positions of its own, which cost memory.
   var ownEntries: Int { order.positionCount }
-
-  /// Whether the map of children is in this order already.
-  static func isFree(_ node: Node, by index: Index) -> Bool {
-    switch index {
-    case .key: true
-    case .priority: (node.children?.prioritizedCount ?? 0) == 0
-    case .value, .child: node.children == nil
-    }
-  }
 }
