@@ -272,3 +272,49 @@ package enum Base64 {
     }
   }
 }
+
+/// Decodes base64 in pieces, with `-` and `_` for `+` and `/`, and `.` or `=` as padding.
+package struct Base64Decoder: Sendable {
+  private var bits: UInt32 = 0
+  private var count = 0
+  private var hasEnded = false
+
+  package init() {}
+
+  /// What is left behind the last byte; nil if that is a digit or more.
+  package var rest: UInt32? { count < 6 ? bits & (1 << UInt32(count) - 1) : nil }
+
+  /// Decodes a piece.
+  ///
+  /// - Parameters:
+  ///   - text: The piece.
+  ///   - bytes: The bytes to which what it says is appended.
+  /// - Returns: Whether it is base64.
+  package mutating func decode(_ text: String, into bytes: inout [UInt8]) -> Bool {
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: ".") || byte == UInt8(ascii: "=") {
+        hasEnded = true
+        continue
+      }
+      guard !hasEnded, let value = Self.value(of: byte) else { return false }
+      bits = bits << 6 | UInt32(value)
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+    }
+    return true
+  }
+
+  private static func value(of byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "-"), UInt8(ascii: "+"): 62
+    case UInt8(ascii: "_"), UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

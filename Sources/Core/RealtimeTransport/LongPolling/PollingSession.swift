@@ -47,7 +47,7 @@ struct PollingSession {
   private struct Assembly {
     let total: Int
     var received = 0
-    var decoder = PieceDecoder()
+    var decoder = Base64Decoder()
     var bytes: [UInt8] = []
     /// What is known of it, if it is too long.
     var excess: ExcessMessage?

@@ -231,20 +231,10 @@ struct UnverifiedToken {
     self.claims = claims
   }
 
+  /// Parses base64 text with the URL-safe or the standard alphabet, with or without padding.
   private static func json(_ part: Substring) -> JSONValue? {
-    decode(part).flatMap { try? JSONParser.parse($0) }
-  }
-
-  /// Decodes base64 text with the URL-safe or the standard alphabet, with or without padding.
-  private static func decode(_ text: Substring) -> [UInt8]? {
-    let padding = UInt8(ascii: "=")
-    let letters = text.utf8.reversed().drop { $0 == padding }.reversed().map { letter in
-      switch letter {
-      case UInt8(ascii: "+"): UInt8(ascii: "-")
-      case UInt8(ascii: "/"): UInt8(ascii: "_")
-      default: letter
-      }
-    }
-    return Base64URL.decode(letters: letters)?.bytes
+    var (decoder, bytes) = (Base64Decoder(), [UInt8]())
+    guard decoder.decode(String(part), into: &bytes), decoder.rest != nil else { return nil }
+    return try? JSONParser.parse(bytes)
   }
 }

@@ -232,35 +232,8 @@ package enum Base64URL {
   ///
   /// - Complexity: O(length)
   package static func decode(_ text: some StringProtocol) -> [UInt8]? {
-    guard let (bytes, rest) = decode(letters: text.utf8), rest == 0 else { return nil }
-    return bytes
-  }
-
-  /// Decodes letters, whatever the bits behind the last byte are; nil for any other characters.
-  static func decode(letters: some Sequence<UInt8>) -> (bytes: [UInt8], rest: UInt32)? {
-    var bytes: [UInt8] = []
-    var word: UInt32 = 0
-    var bits = 0
-    for letter in letters {
-      guard let value = value(of: letter) else { return nil }
-      word = word << 6 | value
-      bits += 6
-      if bits >= 8 {
-        bits -= 8
-        bytes.append(UInt8(truncatingIfNeeded: word >> UInt32(bits)))
-      }
-    }
-    return bits < 6 ? (bytes, word & (1 << UInt32(bits) - 1)) : nil
-  }
-
-  private static func value(of letter: UInt8) -> UInt32? {
-    switch letter {
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): UInt32(letter - UInt8(ascii: "A"))
-    case UInt8(ascii: "a")...UInt8(ascii: "z"): UInt32(letter - UInt8(ascii: "a")) + 26
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt32(letter - UInt8(ascii: "0")) + 52
-    case UInt8(ascii: "-"): 62
-    case UInt8(ascii: "_"): 63
-    default: nil
-    }
+    guard !text.utf8.contains(where: { "+/.=".utf8.contains($0) }) else { return nil }
+    var (decoder, bytes) = (Base64Decoder(), [UInt8]())
+    return decoder.decode(String(text), into: &bytes) && decoder.rest == 0 ? bytes : nil
   }
 }
