@@ -321,11 +321,10 @@ final class OpenConnections: Sendable {
     let burden: Burden
   }
 
-  /// The connections that are waiting for a request, in the order they became idle.
   private struct State {
     var count = 0
-    var numbers: [ObjectIdentifier: Int] = [:]
-    var ends: [Int: (id: ObjectIdentifier, end: @Sendable () -> Void)] = [:]
+    /// The connections that are waiting for a request, numbered in the order they became idle.
+    var idle: [ObjectIdentifier: (number: Int, end: @Sendable () -> Void)] = [:]
     var last = 0
     /// Where all connections come from, unless it is a socket of this machine.
     var networks: [ObjectIdentifier: ClientNetwork] = [:]
@@ -335,25 +334,16 @@ final class OpenConnections: Sendable {
     /// What the connections cost that are being turned away.
     var farewells = 0
 
-    mutating func remove(_ id: ObjectIdentifier) {
-      guard let number = numbers.removeValue(forKey: id) else { return }
-      ends[number] = nil
-    }
-
     mutating func insert(_ id: ObjectIdentifier, end: @escaping @Sendable () -> Void) {
-      remove(id)
       last += 1
-      numbers[id] = last
-      ends[last] = (id, end)
+      idle[id] = (last, end)
     }
 
-    mutating func endOldest(
-      where isMeant: (ObjectIdentifier) -> Bool
-    ) -> (@Sendable () -> Void)? {
-      var oldest: Int?
-      for (number, idle) in ends where isMeant(idle.id) { oldest = min(oldest ?? number, number) }
-      guard let oldest else { return nil }
-      return ends.removeValue(forKey: oldest)?.end
+    mutating func removeOldest(from network: ClientNetwork?) -> (@Sendable () -> Void)? {
+      let networks = networks
+      let oldest = idle.lazy.filter { network == nil || networks[$0.key] == network }
+        .min { $0.value.number < $1.value.number }
+      return oldest.flatMap { idle.removeValue(forKey: $0.key)?.end }
     }
   }
 
@@ -436,34 +426,25 @@ final class OpenConnections: Sendable {
 
   /// Notes that a connection is no longer waiting.
   func isBusy(_ id: ObjectIdentifier) {
-    state.withLockedValue { $0.remove(id) }
+    state.withLockedValue { $0.idle[id] = nil }
   }
 
   func closed(_ id: ObjectIdentifier) {
     state.withLockedValue {
       $0.count -= 1
-      $0.remove(id)
+      $0.idle[id] = nil
       guard let network = $0.networks.removeValue(forKey: id) else { return }
       let count = $0.counts[network, default: 0]
       $0.counts[network] = count > 1 ? count - 1 : nil
     }
   }
 
-  /// Ends the connection that has waited longest for a request; returns false if there is none.
+  /// Ends the connection, of all or of one network, that has waited longest for a request.
   ///
+  /// - Returns: False if there is none.
   /// - Complexity: O(connections)
-  func endOldest() -> Bool {
-    let end = state.withLockedValue { $0.endOldest { _ in true } }
-    end?()
-    return end != nil
-  }
-
-  /// The same for the connections from one network.
-  func endOldest(from network: ClientNetwork) -> Bool {
-    let end = state.withLockedValue { state in
-      let networks = state.networks
-      return state.endOldest { networks[$0] == network }
-    }
+  func endOldest(from network: ClientNetwork? = nil) -> Bool {
+    let end = state.withLockedValue { $0.removeOldest(from: network) }
     end?()
     return end != nil
   }
