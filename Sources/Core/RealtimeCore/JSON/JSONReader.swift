@@ -130,22 +130,18 @@ package struct JSONSpan {
 
   /// Parses the value directly as a node.
   ///
-  /// - Throws: ``NodeParserError`` if it is not valid JSON or not valid data.
+  /// - Throws: ``NodeError`` if it is not valid JSON or not valid data.
   /// - Complexity: O(bytes); O(n log n) for children out of order
-  package func node() throws(NodeParserError) -> Node {
+  package func node() throws(NodeError) -> Node {
     var scanner = scanner
     let result: Result<Node, NodeError>
     do throws(JSONError) {
       result = try NodeParser.parse(&scanner)
       try scanner.finish()
     } catch {
-      throw .syntax(error)
+      throw NodeError(description: error.description)
     }
-    do throws(NodeError) {
-      return try result.get()
-    } catch {
-      throw .data(error)
-    }
+    return try result.get()
   }
 
   /// Parses the value.

@@ -129,6 +129,13 @@ extension Node {
     }
   }
 
+  /// Makes the data at the path of a priority.
+  ///
+  /// - Throws: ``NodeError`` if it is none; see ``priorityValue(_:)``.
+  package init(priority json: JSONValue) throws(NodeError) {
+    self = try Self.priorityValue(json).map { .leaf($0) } ?? .empty
+  }
+
   /// The node as a JSON value.
   ///
   /// - Complexity: O(size)

@@ -1,17 +1,3 @@
-/// Why JSON text is not valid data.
-package enum NodeParserError: Error, Hashable, Sendable, CustomStringConvertible {
-  case syntax(JSONError)
-  /// The value is not valid data.
-  case data(NodeError)
-
-  package var description: String {
-    switch self {
-    case .syntax(let error): error.description
-    case .data(let error): error.description
-    }
-  }
-}
-
 /// Parses JSON text directly into nodes, with the same result as `Node(json:)`.
 ///
 /// Values are packed as they are read, until an object that contains them turns out not to be

@@ -294,13 +294,10 @@ extension Change {
     var changes: [Change] = []
     for member in members {
       let path = Path(wire: member.name)
-      let node: Node
-      if path.isPriority {
-        node = try Node.priorityValue(member.value).map { .leaf($0) } ?? .empty
-      } else {
-        node = try Node(json: member.value)
-      }
-      changes.append(Change(path, to: node))
+      let value = member.value
+      changes.append(
+        Change(path, to: try path.isPriority ? Node(priority: value) : Node(json: value))
+      )
     }
     let sorted = changes.map(\.path).sorted()
     for (path, next) in zip(sorted, sorted.dropFirst()) where path.contains(next) {

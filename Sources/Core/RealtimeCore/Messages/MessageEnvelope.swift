@@ -270,30 +270,23 @@ struct MessageData {
 
   /// Decodes the data for a path, which may be the path of a priority.
   func node(at path: Path, requestID: Int64? = nil) throws(MessageError) -> Node {
-    do throws(NodeParserError) {
+    do throws(NodeError) {
       if path.isPriority { return try priority() }
-      switch early {
-      case .success(let node): return node
-      case .failure(let error): throw .data(error)
-      case nil: return try span.node()
-      }
+      guard let early else { return try span.node() }
+      return try early.get()
     } catch {
       throw MessageError(error.description, requestID: requestID)
     }
   }
 
-  private func priority() throws(NodeParserError) -> Node {
+  private func priority() throws(NodeError) -> Node {
     let value: JSONValue
     do throws(JSONError) {
       value = try span.json()
     } catch {
-      throw .syntax(error)
+      throw NodeError(description: error.description)
     }
-    do throws(NodeError) {
-      return try Node.priorityValue(value).map { .leaf($0) } ?? .empty
-    } catch {
-      throw .data(error)
-    }
+    return try Node(priority: value)
   }
 }
 

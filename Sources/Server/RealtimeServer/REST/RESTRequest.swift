@@ -133,8 +133,7 @@ struct RESTRequest: Sendable {
   private func write(_ json: JSONValue) throws(NodeError) -> Write {
     if method == .patch { return .merge(path, try Change.update(json: json)) }
     if method == .post { return .append(path, try Node(json: json)) }
-    guard path.isPriority else { return .set(path, try Node(json: json)) }
-    return .set(path, try Node.priorityValue(json).map { .leaf($0) } ?? .empty)
+    return .set(path, try path.isPriority ? Node(priority: json) : Node(json: json))
   }
 
   /// Checks keys here, where the text is at hand for the place of one that is not valid.
