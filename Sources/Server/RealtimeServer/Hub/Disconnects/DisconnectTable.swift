@@ -42,28 +42,21 @@ struct DisconnectTable: Sendable {
     return touched
   }
 
-  /// The entries at some paths, as an update for the store.
-  func update(
-    of paths: Set<Path>,
-    id: Int64,
-    identity: Identity,
-    owner: RemoteSession?
-  ) -> SessionUpdate {
-    var update = SessionUpdate(
-      StoredSession(id: id, identity: identity, owner: owner, changes: [])
-    )
+  /// The entries at some paths, as an update of a session without any, for the store.
+  func update(of session: StoredSession, at paths: Set<Path>) -> SessionUpdate {
+    var update = SessionUpdate(session)
     // If nothing is left, the session ends, whoever scheduled it.
     if isEmpty { return update }
     update.replaces = false
     for path in paths.sorted() {
-      switch scheduled[path] {
-      case nil: update.removed.append(path)
-      case let entry?:
-        if let node = entry.node {
-          update.changes.append(Change(path, to: node))
-        } else {
-          update.withdrawn.append(path)
-        }
+      guard let entry = scheduled[path] else {
+        update.removed.append(path)
+        continue
+      }
+      if let node = entry.node {
+        update.changes.append(Change(path, to: node))
+      } else {
+        update.withdrawn.append(path)
       }
     }
     return update

@@ -280,7 +280,8 @@ struct ScheduledWrites: Sendable {
 
   /// The entries at some paths, as an update for the store.
   func update(of paths: Set<Path>) -> SessionUpdate {
-    table.update(of: paths, id: id, identity: identity, owner: owner)
+    let session = StoredSession(id: id, identity: identity, owner: owner, changes: [])
+    return table.update(of: session, at: paths)
   }
 
   /// Nothing, under the same number.
