@@ -495,12 +495,8 @@ extension JSONScanner {
     guard position + 4 <= end else { throw error("expected four hexadecimal digits") }
     var unit: UInt16 = 0
     for _ in 0..<4 {
-      let digit: UInt8
-      switch source[position] {
-      case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = source[position] - UInt8(ascii: "0")
-      case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = source[position] - UInt8(ascii: "a") + 10
-      case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = source[position] - UInt8(ascii: "A") + 10
-      default: throw error("expected four hexadecimal digits")
+      guard let digit = source[position].hexDigit else {
+        throw error("expected four hexadecimal digits")
       }
       unit = unit << 4 | UInt16(digit)
       position += 1

@@ -148,6 +148,16 @@ extension UInt8 {
     default: false
     }
   }
+
+  /// The value of an ASCII hexadecimal digit; nil for any other byte.
+  package var hexDigit: UInt8? {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
 }
 
 /// Borrowed text: bytes that belong to a tree, a key or another owner.
