@@ -19,7 +19,7 @@ struct SortedMapTests {
       && map.isEmpty == model.isEmpty
       && map.map(\.key) == keys
       && map.map(\.value) == keys.map { model[$0] }
-      && Array(map.descending.map(\.key)) == Array(keys.reversed())
+      && Array(map.descending { _ in true }.map(\.key)) == Array(keys.reversed())
       && map.first?.key == keys.first && map.last?.key == keys.last
   }
 

@@ -176,21 +176,9 @@ package struct IndexedNode: Sendable {
     node = node.withPriority(priority)
   }
 
-  package var ascending: OrderedChildren {
-    OrderedChildren(
-      of: node,
-      positions: order?.ascending { _ in false },
-      children: children?.ascending { _ in false }
-    )
-  }
+  package var ascending: OrderedChildren { ascending(after: { _ in false }) }
 
-  package var descending: OrderedChildren {
-    OrderedChildren(
-      of: node,
-      positions: order?.descending { _ in true },
-      children: children?.descending
-    )
-  }
+  package var descending: OrderedChildren { descending(within: { _ in true }) }
 
   /// The children in index order, from the first that is not before a bound.
   ///
@@ -198,7 +186,7 @@ package struct IndexedNode: Sendable {
   /// - Returns: The children after the prefix, in ascending order.
   package func ascending(after isBefore: (IndexEntry) -> Bool) -> OrderedChildren {
     OrderedChildren(
-      of: node,
+      node: node,
       positions: order?.ascending(after: isBefore),
       children: children?.ascending { isBefore(IndexEntry(value: .missing, key: $0)) }
     )
@@ -210,7 +198,7 @@ package struct IndexedNode: Sendable {
   /// - Returns: The children in the prefix, in descending order.
   package func descending(within isWithin: (IndexEntry) -> Bool) -> OrderedChildren {
     OrderedChildren(
-      of: node,
+      node: node,
       positions: order?.descending(within: isWithin),
       children: children?.descending { isWithin(IndexEntry(value: .missing, key: $0)) }
     )
@@ -236,21 +224,11 @@ package struct IndexedNode: Sendable {
 
 /// The children of a node in the order of an index, looked up lazily.
 package struct OrderedChildren: Sequence, IteratorProtocol {
-  private let node: Node
+  fileprivate let node: Node
   /// The order, if it is not the order of the node itself.
-  private var positions: OrderedPositions.Iterator?
+  fileprivate var positions: OrderedPositions.Iterator?
   /// The children, if the order is the order of the node itself.
-  private var children: SortedMap<ChildKey, Node>.Iterator?
-
-  init(
-    of node: Node,
-    positions: OrderedPositions.Iterator?,
-    children: SortedMap<ChildKey, Node>.Entries?
-  ) {
-    self.node = node
-    self.positions = positions
-    self.children = children?.makeIterator()
-  }
+  fileprivate var children: SortedMap<ChildKey, Node>.Entries?
 
   /// Returns the next child, or nil at the end.
   ///

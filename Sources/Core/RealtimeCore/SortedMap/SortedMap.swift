@@ -280,16 +280,7 @@ extension SortedMap: Sequence {
   }
 
   /// A sequence of some or all entries of a map.
-  public struct Entries: Sequence {
-    @usableFromInline let iterator: Iterator
-
-    @inlinable init(_ iterator: Iterator) {
-      self.iterator = iterator
-    }
-
-    /// Returns an iterator over these entries.
-    @inlinable public func makeIterator() -> Iterator { iterator }
-  }
+  public typealias Entries = IteratorSequence<Iterator>
 
   /// Returns an iterator that starts at the lowest key.
   @inlinable public func makeIterator() -> Iterator {
@@ -298,11 +289,6 @@ extension SortedMap: Sequence {
 
   /// The exact number of entries.
   @inlinable public var underestimatedCount: Int { count }
-
-  /// The entries in descending order.
-  @inlinable public var descending: Entries {
-    Entries(Iterator(backward: root) { _ in true })
-  }
 
   /// The entries in ascending order from the first key that is not "before".
   ///

@@ -215,9 +215,6 @@ package struct ChildMap: Sendable {
 
   // MARK: Order
 
-  /// The children in descending order.
-  package var descending: SortedMap<ChildKey, Node>.Entries { tree.descending }
-
   /// The children in ascending order from the first key that is not "before".
   ///
   /// - Parameter isBefore: Returns true for a prefix of the keys, and false for all keys after it.

@@ -150,7 +150,7 @@ struct WritePartTree: Sendable {
   }
 
   private func hasVisibleEntry(after id: Int64) -> Bool {
-    for (other, entry) in entries.descending {
+    for (other, entry) in entries.descending(within: { _ in true }) {
       if other <= id { return false }
       if entry.isVisible { return true }
     }
