@@ -75,7 +75,7 @@ struct AccountStoreFailureTests {
     )
     request.body = Array("{}".utf8)
     request.contentType = "application/json"
-    request.isLocalAdministrator = true
+    request.isAdministrator = true
     return request
   }
 

@@ -110,7 +110,7 @@ struct AdminClient {
       logger: Logger(label: "hearth.users") { _ in SwiftLogNoOpLogHandler() }
     )
     var request = request
-    request.isLocalAdministrator = true
+    request.isAdministrator = true
     let answer = await service.answer(request)
     await service.close()
     return (answer.status, answer.json)

@@ -53,7 +53,7 @@ extension AccountService {
     _ account: Account,
     with change: AccountChange,
     claims: JSONValue?,
-    by caller: Caller
+    by caller: IdentityRequest
   ) async throws(IdentityError) -> (account: Account, signedIn: SignedIn?) {
     let changesCredentials =
       change.password != nil || change.email.map { $0 != account.email } ?? false
@@ -132,7 +132,7 @@ extension AccountService {
     else { throw .tooOld }
   }
 
-  func delete(_ token: String?, by caller: Caller) throws(IdentityError) {
+  func delete(_ token: String?, by caller: IdentityRequest) throws(IdentityError) {
     let (account, claims) = try owner(of: token, by: caller)
     try checkRecent(claims, of: account)
     try delete(account)
@@ -188,7 +188,7 @@ extension AccountService {
   /// - Returns: The address, and the code if the caller may see it.
   func sendCode(
     _ fields: RequestFields,
-    by caller: Caller
+    by caller: IdentityRequest
   ) throws(IdentityError) -> (email: EmailAddress, code: String?) {
     guard let type = try fields.text("requestType") else { throw IdentityError("MISSING_REQ_TYPE") }
     guard let purpose = OneTimeCode.Purpose(rawValue: type) else {
@@ -233,7 +233,7 @@ extension AccountService {
   /// Checks a code, and sets the new password that may come with it.
   func redeem(
     _ fields: RequestFields,
-    by caller: Caller
+    by caller: IdentityRequest
   ) async throws(IdentityError) -> OneTimeCode {
     guard let text = try fields.text("oobCode") else { throw IdentityError("MISSING_OOB_CODE") }
     guard clientAttempts.take(caller.client, at: clock()) else { throw .tooManyAttempts }
@@ -261,7 +261,7 @@ extension AccountService {
   /// Redeems a code that verifies an email address.
   func verifyEmail(
     _ text: String,
-    by caller: Caller
+    by caller: IdentityRequest
   ) throws(IdentityError) -> Account {
     guard clientAttempts.take(caller.client, at: clock()) else { throw .tooManyAttempts }
     let hash = Self.hash(ofCode: text)
@@ -276,7 +276,7 @@ extension AccountService {
 
   private func valid(
     _ hash: [UInt8],
-    by caller: Caller
+    by caller: IdentityRequest
   ) throws(IdentityError) -> (code: OneTimeCode, account: Account) {
     guard let code = try read({ try $0.code(hash) }), code.database == caller.database,
       let account = try read({ try $0.account(code.uid, in: code.database) }),

@@ -32,12 +32,8 @@ extension AccountService {
     guard request.body.count <= Self.maximumBody else {
       throw IdentityError.bodyTooLong
     }
-    let caller = Caller(
-      database: request.database,
-      client: request.client,
-      isAdministrator: isAdministrator(request),
-      isAbandoned: request.isAbandoned
-    )
+    var caller = request
+    caller.isAdministrator = isAdministrator(request)
     switch request.route {
     case .user(let method):
       try checkMethod(of: request, is: "POST")
@@ -53,7 +49,7 @@ extension AccountService {
       return try continueSession(RequestBody.fields(of: request, allowsForm: true), by: caller)
     case .administration(_, let method):
       guard caller.isAdministrator else { throw .forbidden }
-      return try await administer(method, with: request, by: caller)
+      return try await administer(method, by: caller)
     case .keyRotation:
       guard caller.isAdministrator else { throw .forbidden }
       try checkMethod(of: request, is: "POST")
@@ -61,7 +57,7 @@ extension AccountService {
       return .object(("keyId", .string(authority.keys.current.id)))
     case .emulator(_, let name):
       guard settings.isEmulator else { throw .notFound }
-      return try answerEmulator(name, with: request, by: caller)
+      return try answerEmulator(name, by: caller)
     }
   }
 
@@ -90,7 +86,7 @@ extension AccountService {
   }
 
   private func isAdministrator(_ request: IdentityRequest) -> Bool {
-    if request.isLocalAdministrator { return true }
+    if request.isAdministrator { return true }
     guard let bearer = request.bearer else { return false }
     return settings.isEmulator || settings.administratorKey?.matches(bearer) ?? false
   }
@@ -100,7 +96,7 @@ extension AccountService {
   private func answer(
     _ method: String,
     with fields: RequestFields,
-    by caller: Caller
+    by caller: IdentityRequest
   ) async throws(IdentityError) -> JSONValue {
     switch method {
     case "signUp":
@@ -136,7 +132,7 @@ extension AccountService {
 
   private func updateOwn(
     _ fields: RequestFields,
-    by caller: Caller
+    by caller: IdentityRequest
   ) async throws(IdentityError) -> JSONValue {
     if let code = try fields.text("oobCode") {
       return IdentityJSON.changed(try verifyEmail(code, by: caller), signedIn: nil)
@@ -153,7 +149,7 @@ extension AccountService {
 
   private func continueSession(
     _ fields: RequestFields,
-    by caller: Caller
+    by caller: IdentityRequest
   ) throws(IdentityError) -> JSONValue {
     guard let type = try fields.text(either: "grant_type", or: "grantType") else {
       throw IdentityError("MISSING_GRANT_TYPE")
@@ -173,15 +169,14 @@ extension AccountService {
   /// Answers an administrator's request.
   func administer(
     _ method: String?,
-    with request: IdentityRequest,
-    by caller: Caller
+    by caller: IdentityRequest
   ) async throws(IdentityError) -> JSONValue {
     if method == "batchGet" {
-      try checkMethod(of: request, is: "GET")
-      return try page(request, by: caller)
+      try checkMethod(of: caller, is: "GET")
+      return try page(caller)
     }
-    try checkMethod(of: request, is: "POST")
-    let fields = try RequestBody.fields(of: request, allowsForm: false)
+    try checkMethod(of: caller, is: "POST")
+    let fields = try RequestBody.fields(of: caller, allowsForm: false)
     if method == nil || method == "signUp" || method == "update" {
       try fields.refuse(["phoneNumber", "mfaInfo", "mfa", "linkProviderUserInfo"])
     }
@@ -221,7 +216,7 @@ extension AccountService {
 
   private func create(
     _ fields: RequestFields,
-    by caller: Caller
+    by caller: IdentityRequest
   ) async throws(IdentityError) -> Account {
     let uid = try fields.text("localId") ?? Randomness.uid()
     guard Account.isIdentifier(uid) else { throw IdentityError("INVALID_LOCAL_ID") }
@@ -248,7 +243,7 @@ extension AccountService {
 
   private func lookUp(
     _ fields: RequestFields,
-    by caller: Caller
+    by caller: IdentityRequest
   ) throws(IdentityError) -> [Account] {
     var accounts: [Account] = []
     for uid in try fields.texts("localId") {
@@ -269,7 +264,7 @@ extension AccountService {
 
   private func account(
     _ fields: RequestFields,
-    by caller: Caller
+    by caller: IdentityRequest
   ) throws(IdentityError) -> Account {
     guard let uid = try fields.text("localId") else { throw IdentityError("MISSING_LOCAL_ID") }
     guard let account = try read({ try $0.account(uid, in: caller.database) }) else {
@@ -278,10 +273,7 @@ extension AccountService {
     return account
   }
 
-  private func page(
-    _ request: IdentityRequest,
-    by caller: Caller
-  ) throws(IdentityError) -> JSONValue {
+  private func page(_ request: IdentityRequest) throws(IdentityError) -> JSONValue {
     let size = request.parameter("maxResults").map { Int($0) ?? 0 } ?? Self.pageSize
     guard (1...Self.pageSize).contains(size) else {
       throw IdentityError(
@@ -290,7 +282,7 @@ extension AccountService {
       )
     }
     let token = request.parameter("nextPageToken").flatMap { $0.isEmpty ? nil : $0 }
-    let accounts = try read { try $0.accounts(in: caller.database, after: token, limit: size) }
+    let accounts = try read { try $0.accounts(in: request.database, after: token, limit: size) }
     return IdentityJSON.page(accounts, next: accounts.count == size ? accounts.last?.uid : nil)
   }
 
@@ -299,17 +291,16 @@ extension AccountService {
   /// Answers a request that only the emulator supports.
   func answerEmulator(
     _ name: String,
-    with request: IdentityRequest,
-    by caller: Caller
+    by caller: IdentityRequest
   ) throws(IdentityError) -> JSONValue {
     switch name {
     case "accounts":
-      try checkMethod(of: request, is: "DELETE")
+      try checkMethod(of: caller, is: "DELETE")
       try apply([.clear(database: caller.database)])
       mails = []
       return .object([])
     case "oobCodes":
-      try checkMethod(of: request, is: "GET")
+      try checkMethod(of: caller, is: "GET")
       return .object(("oobCodes", .array(mails.map(\.json))))
     case _: throw .notFound
     }

@@ -10,7 +10,10 @@ extension AccountService {
   ///   - caller: The sender of the request.
   /// - Returns: The account, signed in.
   /// - Throws: ``IdentityError`` when the request is invalid.
-  func signUp(_ fields: RequestFields, by caller: Caller) async throws(IdentityError) -> SignedIn {
+  func signUp(
+    _ fields: RequestFields,
+    by caller: IdentityRequest
+  ) async throws(IdentityError) -> SignedIn {
     let email = try fields.email()
     let text = try fields.text("password")
     if text != nil, email == nil { throw IdentityError("MISSING_EMAIL") }
@@ -63,7 +66,7 @@ extension AccountService {
     _ account: Account,
     claims: JSONValue,
     change: AccountChange,
-    by caller: Caller
+    by caller: IdentityRequest
   ) async throws(IdentityError) -> SignedIn {
     guard change.email != nil else { throw IdentityError("MISSING_EMAIL") }
     guard account.providers.isEmpty else { throw IdentityError("PROVIDER_ALREADY_LINKED") }
@@ -93,7 +96,7 @@ extension AccountService {
   /// each further attempt has to wait, but the right password is still accepted.
   func signIn(
     _ fields: RequestFields,
-    by caller: Caller
+    by caller: IdentityRequest
   ) async throws(IdentityError) -> SignedIn {
     guard let email = try fields.email() else { throw IdentityError("MISSING_EMAIL") }
     guard let text = try fields.text("password") else { throw IdentityError("MISSING_PASSWORD") }
@@ -132,7 +135,7 @@ extension AccountService {
   private func wait(
     in name: String,
     as client: String,
-    by caller: Caller
+    by caller: IdentityRequest
   ) async throws(IdentityError) {
     let isAbandoned = caller.isAbandoned
     guard !isClosed,
@@ -166,7 +169,7 @@ extension AccountService {
   /// Signs in with a custom token, which an administrator's program has signed.
   func signInWithCustomToken(
     _ fields: RequestFields,
-    by caller: Caller
+    by caller: IdentityRequest
   ) throws(IdentityError) -> (signedIn: SignedIn, isNew: Bool) {
     guard let text = try fields.text("token") else { throw IdentityError("MISSING_CUSTOM_TOKEN") }
     let token = try customToken(text, by: caller)
@@ -179,7 +182,7 @@ extension AccountService {
 
   private func customToken(
     _ text: String,
-    by caller: Caller
+    by caller: IdentityRequest
   ) throws(IdentityError) -> CustomToken {
     if settings.isEmulator { return try CustomToken(unsigned: text) }
     guard let key = try read({ try $0.secret(.customTokenKey) }).flatMap({ SigningKey(json: $0) })
@@ -369,7 +372,7 @@ extension AccountService {
   /// The account that a token belongs to, with the token's claims.
   func owner(
     of token: String?,
-    by caller: Caller
+    by caller: IdentityRequest
   ) throws(IdentityError) -> (account: Account, claims: JSONValue) {
     guard let token, !token.isEmpty else { throw IdentityError("INVALID_ID_TOKEN") }
     let claims = try claims(of: token, by: caller)
@@ -383,7 +386,10 @@ extension AccountService {
     return (account, claims)
   }
 
-  private func claims(of token: String, by caller: Caller) throws(IdentityError) -> JSONValue {
+  private func claims(
+    of token: String,
+    by caller: IdentityRequest
+  ) throws(IdentityError) -> JSONValue {
     if settings.isEmulator {
       guard let token = WebToken(token), token.algorithm == "none" else {
         throw IdentityError("INVALID_ID_TOKEN")

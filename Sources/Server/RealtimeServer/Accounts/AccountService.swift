@@ -395,17 +395,6 @@ package enum IdentityKeeping {
   package static let revocation = KeyRing.afterlife
 }
 
-/// The sender of a request to the service, and the database it concerns.
-struct Caller: Sendable {
-  /// The database whose accounts the request concerns.
-  let database: String
-  /// What attempts are counted by: an address, or a user of this machine.
-  let client: String
-  var isAdministrator: Bool
-  /// Whether the sender has left, so that nobody awaits the answer.
-  var isAbandoned: @Sendable () -> Bool = { false }
-}
-
 struct SignedIn: Sendable {
   let account: Account
   let idToken: String

@@ -14,8 +14,8 @@ package struct IdentityRequest: Sendable {
   package var body: [UInt8] = []
   /// What attempts are counted by: an address, or a user of this machine.
   package var client = ""
-  /// Whether it comes from an administrator's socket.
-  package var isLocalAdministrator = false
+  /// Whether an administrator makes it: one at a socket, or one whose token has been checked.
+  package var isAdministrator = false
   /// Whether the client has left, so that nobody awaits the answer.
   var isAbandoned: @Sendable () -> Bool = { false }
   /// The token from an `Authorization: Bearer` header, or nil.

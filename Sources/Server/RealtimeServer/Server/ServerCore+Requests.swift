@@ -271,7 +271,7 @@ extension ServerCore {
     asked.body = request.body
     asked.client = ClientNetwork(of: request.peer)?.description ?? request.peer.hostName
     if let reader = request.reader { asked.isAbandoned = { reader.isGone } }
-    asked.isLocalAdministrator = DatabaseCore.identity(of: request.peer) == .administrator
+    asked.isAdministrator = DatabaseCore.identity(of: request.peer) == .administrator
     let words = (request.header("Authorization") ?? "").split(separator: " ")
     if words.count == 2, words[0].lowercased() == "bearer" { asked.bearer = String(words[1]) }
     return asked
