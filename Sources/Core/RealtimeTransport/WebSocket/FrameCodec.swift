@@ -1,4 +1,4 @@
-package import NIOCore
+internal import NIOCore
 internal import NIOWebSocket
 internal import RealtimeCore
 
@@ -22,13 +22,10 @@ struct FrameDecoder {
     case wrongControl
   }
 
-  private struct Head {
-    let opcode: WebSocketOpcode
-    let isFinal: Bool
-    /// The length of the header itself, without the mask.
-    let length: Int
-    let payloadLength: Int
-  }
+  /// The header of a frame, with its own length without the mask.
+  private typealias Head = (
+    opcode: WebSocketOpcode, isFinal: Bool, length: Int, payloadLength: Int
+  )
 
   private let byteLimit: Int
   private let isMasked: Bool
@@ -101,12 +98,7 @@ struct FrameDecoder {
     }
     guard isFinal || !isControl else { throw .wrongControl }
     guard payloadLength <= UInt64(byteLimit) else { throw .tooLong }
-    return Head(
-      opcode: opcode,
-      isFinal: isFinal,
-      length: length,
-      payloadLength: Int(payloadLength)
-    )
+    return (opcode, isFinal, length, Int(payloadLength))
   }
 }
 
@@ -183,7 +175,8 @@ package struct EncodedMessage: Sendable {
   /// Splits a message into frames and encodes them.
   ///
   /// - Complexity: O(bytes)
-  package init(_ message: [UInt8], allocator: ByteBufferAllocator = ByteBufferAllocator()) {
+  package init(_ message: [UInt8]) {
+    let allocator = ByteBufferAllocator()
     count = 1
     guard message.count > Limits.segmentUnits else {
       var frame = allocator.buffer(capacity: message.count + 14)
