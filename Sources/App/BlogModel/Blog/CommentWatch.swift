@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import RealtimeCore
 internal import RealtimeDatabase
 
 // Safety: all state is accessed only on the callback queue of the database.

@@ -79,24 +79,3 @@ struct OrderedSnapshots<Element: Identifiable> where Element.ID == String {
     elements.insert(element, at: place)
   }
 }
-
-extension RandomAccessCollection {
-  /// The first index whose element satisfies the condition, which must hold for all later ones too.
-  ///
-  /// - Complexity: O(log n)
-  package func partitioningIndex(where isBehind: (Element) -> Bool) -> Index {
-    var low = startIndex
-    var length = count
-    while length > 0 {
-      let half = length / 2
-      let middle = index(low, offsetBy: half)
-      if isBehind(self[middle]) {
-        length = half
-      } else {
-        low = index(after: middle)
-        length -= half + 1
-      }
-    }
-    return low
-  }
-}

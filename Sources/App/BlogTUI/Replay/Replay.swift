@@ -1,4 +1,5 @@
 import BlogModel
+import RealtimeCore
 
 /// One line of a recording: the passing of time, an entry, or both.
 package struct RecordedStep: Equatable, Sendable {

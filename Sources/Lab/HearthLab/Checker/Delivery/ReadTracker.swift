@@ -51,12 +51,8 @@ struct ReadTracker {
 
     /// The proof of the latest commit before a moment.
     func last(before moment: Moment) -> Proof? {
-      var (low, high) = (0, proofs.count)
-      while low < high {
-        let middle = (low + high) / 2
-        if proofs[middle].time < moment { low = middle + 1 } else { high = middle }
-      }
-      return low > 0 ? proofs[low - 1] : nil
+      let index = proofs.partitioningIndex { $0.time >= moment }
+      return index > 0 ? proofs[index - 1] : nil
     }
   }
 

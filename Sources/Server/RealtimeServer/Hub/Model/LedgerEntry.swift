@@ -175,16 +175,7 @@ package struct RefusedWrites: Sendable, Equatable {
   /// The index of the first run that ends at or after a number.
   private func firstRun(endingFrom number: Int64) -> Int {
     if let last = runs.last, last.numbers.upperBound < number { return runs.count }
-    var (low, high) = (0, runs.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if runs[middle].numbers.upperBound < number {
-        low = middle + 1
-      } else {
-        high = middle
-      }
-    }
-    return low
+    return runs.partitioningIndex { $0.numbers.upperBound >= number }
   }
 }
 

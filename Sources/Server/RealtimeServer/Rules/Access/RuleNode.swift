@@ -147,14 +147,10 @@ struct RulePlan {
       return wildcard
     }
     let wanted = ChildKey(key)
-    var (low, high) = (0, children.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if keys[middle] < wanted { low = middle + 1 } else { high = middle }
-    }
-    guard low < children.count, keys[low] == wanted else { return wildcard }
-    guess = low + 1
-    return children[low].plan
+    let index = keys.partitioningIndex { !($0 < wanted) }
+    guard index < children.count, keys[index] == wanted else { return wildcard }
+    guess = index + 1
+    return children[index].plan
   }
 }
 

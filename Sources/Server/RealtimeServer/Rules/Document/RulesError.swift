@@ -1,3 +1,5 @@
+internal import RealtimeCore
+
 /// Why a text is not a rules document, and where.
 package struct RulesError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The line of the mistake, counted from 1.
@@ -40,13 +42,8 @@ struct SourceMap: Sendable {
 
   /// The position of the character at an offset.
   func position(of offset: Int) -> SourcePosition {
-    var low = 0
-    var high = lineStarts.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if lineStarts[middle] <= offset { low = middle } else { high = middle }
-    }
-    return SourcePosition(line: low + 1, column: offset - lineStarts[low] + 1)
+    let line = lineStarts.partitioningIndex { $0 > offset }
+    return SourcePosition(line: line, column: offset - lineStarts[line - 1] + 1)
   }
 
   func error(_ problem: RuleProblem) -> RulesError {

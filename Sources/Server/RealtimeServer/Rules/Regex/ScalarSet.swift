@@ -1,3 +1,5 @@
+internal import RealtimeCore
+
 /// A set of characters: ranges, with a bitmap for ASCII.
 struct ScalarSet: Hashable, Sendable {
   private(set) var ranges: [ClosedRange<UInt32>] = []
@@ -107,12 +109,8 @@ struct ScalarSet: Hashable, Sendable {
   private func isListed(_ value: UInt32) -> Bool {
     if value < 64 { return lowBits >> UInt64(value) & 1 == 1 }
     if value < 128 { return highBits >> UInt64(value - 64) & 1 == 1 }
-    var (low, high) = (0, ranges.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if ranges[middle].upperBound < value { low = middle + 1 } else { high = middle }
-    }
-    return low < ranges.count && ranges[low].contains(value)
+    let index = ranges.partitioningIndex { $0.upperBound >= value }
+    return index < ranges.count && ranges[index].contains(value)
   }
 
   /// The other cases of a character, as far as they are single characters.
