@@ -1,10 +1,7 @@
 /// Resolves the names of an expression and checks its types.
 struct Checker {
   /// An expression with its static type.
-  struct Typed {
-    let expression: Expression
-    let type: RuleType
-  }
+  private typealias Typed = (expression: Expression, type: RuleType)
 
   let kind: RuleKind
   /// The names of the wildcards at and above the rule, starting at the root, with dollar signs.
@@ -46,10 +43,10 @@ struct Checker {
 
   private func check(_ syntax: Syntax) throws(RuleProblem) -> Typed {
     switch syntax.kind {
-    case .number(let value): return Typed(expression: .literal(.number(value)), type: .number)
-    case .string(let value): return Typed(expression: .literal(.text(value)), type: .string)
-    case .bool(let value): return Typed(expression: .literal(.bool(value)), type: .boolean)
-    case .null: return Typed(expression: .literal(.null), type: .null)
+    case .number(let value): return (.literal(.number(value)), .number)
+    case .string(let value): return (.literal(.text(value)), .string)
+    case .bool(let value): return (.literal(.bool(value)), .boolean)
+    case .null: return (.literal(.null), .null)
     case .regex:
       throw RuleProblem(
         "a regular expression is allowed only as the argument of matches()",
@@ -66,22 +63,22 @@ struct Checker {
     case .call(let callee, let arguments):
       return try call(callee, arguments: arguments, at: syntax.offset)
     case .not(let operand):
-      return Typed(expression: .not(try boolean(operand, as: "the operand of '!'")), type: .boolean)
+      return (.not(try boolean(operand, as: "the operand of '!'")), .boolean)
     case .negate(let operand):
       let number = try number(operand, for: "-")
-      return Typed(expression: .negate(number, at: syntax.offset), type: .number)
+      return (.negate(number, at: syntax.offset), .number)
     case .binary(let operation, let left, let right):
       return try binary(operation, left: left, right: right, at: syntax.offset)
     case .all(let operands):
       let checked = try operands.map { (operand) throws(RuleProblem) in
         try boolean(operand, as: "each operand of '&&'")
       }
-      return Typed(expression: .all(checked), type: .boolean)
+      return (.all(checked), .boolean)
     case .any(let operands):
       let checked = try operands.map { (operand) throws(RuleProblem) in
         try boolean(operand, as: "each operand of '||'")
       }
-      return Typed(expression: .any(checked), type: .boolean)
+      return (.any(checked), .boolean)
     case .ternary(let condition, let first, let second):
       return try ternary(condition, first: first, second: second, at: syntax.offset)
     }
@@ -89,23 +86,23 @@ struct Checker {
 
   private func variable(_ name: String, at offset: Int) throws(RuleProblem) -> Typed {
     if let index = wildcards.firstIndex(of: name) {
-      return Typed(expression: .capture(index), type: .string)
+      return (.capture(index), .string)
     }
     switch name {
-    case "auth": return Typed(expression: .auth, type: .any)
-    case "now": return Typed(expression: .now, type: .number)
-    case "root": return Typed(expression: .root, type: .snapshot)
-    case "data": return Typed(expression: .data, type: .snapshot)
+    case "auth": return (.auth, .any)
+    case "now": return (.now, .number)
+    case "root": return (.root, .snapshot)
+    case "data": return (.data, .snapshot)
     case "newData":
       guard kind != .read else {
         throw RuleProblem("'newData' does not exist in a .read rule", at: offset)
       }
-      return Typed(expression: .newData, type: .snapshot)
+      return (.newData, .snapshot)
     case "query":
       guard kind == .read else {
         throw RuleProblem("'query' exists only in a .read rule", at: offset)
       }
-      return Typed(expression: .literal(.null), type: .query)
+      return (.literal(.null), .query)
     default:
       let known = (["auth", "now", "root", "data"] + wildcards).joined(separator: ", ")
       let what = name.hasPrefix("$") ? "no wildcard '\(name)' at or above this rule" : nil
@@ -140,7 +137,7 @@ struct Checker {
     } else {
       type = [left.type, right.type].contains(.any) ? .any : .primitive
     }
-    return Typed(expression: .ternary(checked, left.expression, right.expression), type: type)
+    return (.ternary(checked, left.expression, right.expression), type)
   }
 
   private func binary(
@@ -153,7 +150,7 @@ struct Checker {
     case .subtract, .multiply, .divide, .remainder:
       let first = try number(left, for: operation.rawValue)
       let second = try number(right, for: operation.rawValue)
-      return Typed(expression: .binary(operation, first, second, at: offset), type: .number)
+      return (.binary(operation, first, second, at: offset), .number)
     case .add, .equal, .notEqual, .less, .atMost, .greater, .atLeast: break
     }
     let first = try check(left)
@@ -184,10 +181,7 @@ struct Checker {
       }
       type = .boolean
     }
-    return Typed(
-      expression: .binary(operation, first.expression, second.expression, at: offset),
-      type: type
-    )
+    return (.binary(operation, first.expression, second.expression, at: offset), type)
   }
 
   private func require(
@@ -245,13 +239,13 @@ extension Checker {
         let known = QueryMember.allCases.map(\.rawValue).joined(separator: ", ")
         throw RuleProblem("the query has no member '\(name)'; it has \(known)", at: offset)
       }
-      return Typed(expression: .query(member), type: member.type)
+      return (.query(member), member.type)
     case .any:
-      return Typed(expression: .member(typed.expression, name, at: offset), type: .any)
+      return (.member(typed.expression, name, at: offset), .any)
     case .string, .primitive:
       // Among leaf values, only strings have members.
       guard name == "length" else { throw unknownMember(name, of: .string, at: offset) }
-      return Typed(expression: .member(typed.expression, name, at: offset), type: .number)
+      return (.member(typed.expression, name, at: offset), .number)
     case .snapshot: throw unknownMember(name, of: .snapshot, at: offset)
     case .null, .boolean, .number:
       throw RuleProblem("\(typed.type.rawValue) has no members, so no '\(name)'", at: offset)
@@ -288,7 +282,7 @@ extension Checker {
       return try member(String(position), of: base, at: index.offset)
     }
     let name = try expression(index, .string, or: "expected a string or a position in brackets")
-    return Typed(expression: .index(typed.expression, name, at: offset), type: .any)
+    return (.index(typed.expression, name, at: offset), .any)
   }
 
   private func call(
@@ -393,9 +387,8 @@ extension Checker {
     case .val, .parent, .exists, .getPriority, .isNumber, .isString, .isBoolean:
       try requireCount(0, of: arguments, method: name, at: offset)
     }
-    return Typed(
-      expression: .snapshotCall(method, receiver, checked.map { PathArgument($0) }, at: offset),
-      type: method.type
+    return (
+      .snapshotCall(method, receiver, checked.map { PathArgument($0) }, at: offset), method.type
     )
   }
 
@@ -418,12 +411,9 @@ extension Checker {
           at: arguments.first?.offset ?? offset
         )
       }
-      return Typed(expression: .matches(receiver, program, at: offset), type: .boolean)
+      return (.matches(receiver, program, at: offset), .boolean)
     }
     let checked = try strings(arguments, for: method.rawValue)
-    return Typed(
-      expression: .stringCall(method, receiver, checked, at: offset),
-      type: method.type
-    )
+    return (.stringCall(method, receiver, checked, at: offset), method.type)
   }
 }
