@@ -283,17 +283,11 @@ final class OutputQueue {
 /// A message to a thousand listeners then schedules one task instead of a thousand, and several
 /// messages to the same listeners are concatenated only once.
 final class OutputTick {
-  /// A concatenation that several connections can reuse.
-  private struct Shared {
-    let first: ByteBuffer
-    let both: ByteBuffer
-  }
-
   private let eventLoop: any EventLoop
   private var queues: [OutputQueue] = []
   /// The frames that were appended last, and their last concatenation.
   private var last: ByteBuffer?
-  private var shared: Shared?
+  private var shared: (first: ByteBuffer, both: ByteBuffer)?
 
   init(_ eventLoop: any EventLoop) {
     self.eventLoop = eventLoop
@@ -322,7 +316,7 @@ final class OutputTick {
     }
     var both = first
     both.writeImmutableBuffer(frames)
-    shared = Shared(first: first, both: both)
+    shared = (first, both)
     first = both
   }
 
