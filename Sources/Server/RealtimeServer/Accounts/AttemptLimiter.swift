@@ -2,10 +2,7 @@ internal import NIOCore
 
 /// Limits attempts at something that must not be tried too often, counted by name.
 struct AttemptLimiter {
-  private struct Bucket {
-    var used: Int
-    var updated: Int64
-  }
+  private typealias Bucket = (used: Int, updated: Int64)
 
   /// The maximum number of names; beyond it, those with the fewest attempts are forgotten.
   private static let maximumNames = 10_000
@@ -43,7 +40,7 @@ struct AttemptLimiter {
   mutating func reset(_ name: String) { buckets[name] = nil }
 
   private func current(_ name: String, at now: Int64) -> Bucket {
-    guard var bucket = buckets[name] else { return Bucket(used: 0, updated: now) }
+    guard var bucket = buckets[name] else { return (0, now) }
     // Setting the clock back neither adds nor removes attempts.
     let regained = max(0, now - bucket.updated) / max(1, pause)
     bucket.used = max(0, bucket.used - Int(min(regained, Int64(limit))))
@@ -67,10 +64,7 @@ struct AttemptLimiter {
 /// the owner waits for one attempt of each other address, however many they send; the attempts from
 /// one address go on in their order.
 struct WaitingAttempts {
-  private struct Attempt {
-    let id: Int
-    let isAbandoned: @Sendable () -> Bool
-  }
+  private typealias Attempt = (id: Int, isAbandoned: @Sendable () -> Bool)
 
   private struct Line {
     /// The addresses in the order of their turns.
@@ -116,7 +110,7 @@ struct WaitingAttempts {
         line.clients.append(client)
       }
     }
-    line.attempts[client, default: []].append(Attempt(id: lastID, isAbandoned: isAbandoned))
+    line.attempts[client, default: []].append((lastID, isAbandoned))
     lines[account] = line
     return (lastID, isFirst)
   }

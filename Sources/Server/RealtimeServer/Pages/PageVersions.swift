@@ -69,13 +69,8 @@ final class PageVersions {
   /// The bytes of all pages that are kept; when they are exceeded, all are made anew.
   private static let keptBytes = 8 * 1_024 * 1_024
 
-  private struct Kept {
-    let data: [PageData]
-    let page: RenderedPage
-  }
-
   private var known: [String: Version] = [:]
-  private var kept: [String: Kept] = [:]
+  private var kept: [String: (data: [PageData], page: RenderedPage)] = [:]
   private var keptBytes = 0
 
   /// A page that has been made of the same data before.
@@ -93,7 +88,7 @@ final class PageVersions {
       (kept, keptBytes) = ([:], 0)
     }
     keptBytes += bytes
-    kept[address] = Kept(data: data, page: page)
+    kept[address] = (data, page)
   }
 
   /// The value of `Last-Modified`.

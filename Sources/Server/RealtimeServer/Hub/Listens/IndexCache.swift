@@ -5,10 +5,7 @@ internal import RealtimeCore
 /// An order is built when a location is first queried by it, and then follows every commit. Orders
 /// that no window uses are evicted, least recently used first, when they exceed a limit.
 struct IndexCache: Sendable {
-  private struct Slot {
-    let path: Path
-    let index: Index
-  }
+  private typealias Slot = (path: Path, index: Index)
 
   private var locations = SortedMap<Path, [KeptOrder]>()
   /// The orders that no window uses, least recently used first.
@@ -169,7 +166,7 @@ struct IndexCache: Sendable {
     }
     guard let order else { return nil }
     unused.removeValue(forKey: order.last)
-    if order.isUnused { unused.updateValue(Slot(path: path, index: index), forKey: use) }
+    if order.isUnused { unused.updateValue((path, index), forKey: use) }
     return order.order
   }
 

@@ -19,13 +19,8 @@ struct ListenAccounts: Sendable {
     }
   }
 
-  private struct Charge: Sendable {
-    let payer: Payer?
-    let cost: Int
-  }
-
   private struct Account: Sendable {
-    var charges: [ListenKey: Charge] = [:]
+    var charges: [ListenKey: (payer: Payer?, cost: Int)] = [:]
     /// The number of filtered listens at each location.
     var windows: [Path: Int] = [:]
   }
@@ -73,7 +68,7 @@ struct ListenAccounts: Sendable {
 
   /// Adds a listen that the peer does not have yet.
   mutating func add(_ key: ListenKey, cost: Int, of peer: PeerID, payer: Payer?) {
-    accounts[peer, default: Account()].charges[key] = Charge(payer: payer, cost: cost)
+    accounts[peer, default: Account()].charges[key] = (payer, cost)
     if !key.query.loadsAllData { accounts[peer]?.windows[key.path, default: 0] += 1 }
     guard let payer else { return }
     totals[payer, default: 0] += cost

@@ -17,13 +17,8 @@ struct KeyedWrites: Sendable {
     var refusals = PeerRefusals()
   }
 
-  private struct Slot {
-    var entry: LedgerEntry
-    let payer: LedgerShares.Payer
-  }
-
   private var writers: [PeerID: Writer] = [:]
-  private var slots: [LedgerName: Slot] = [:]
+  private var slots: [LedgerName: (entry: LedgerEntry, payer: LedgerShares.Payer)] = [:]
   private var users = LedgerShares()
   private var strangers = LedgerShares()
   /// The names of the entries that the store does not have in their current form.
@@ -161,7 +156,7 @@ struct KeyedWrites: Sendable {
       return
     }
     leave(entry.name)
-    slots[entry.name] = Slot(entry: entry, payer: payer)
+    slots[entry.name] = (entry, payer)
     withShares(of: payer) { $0.insert(recency, of: payer) }
     while let excess = users.excess(over: mostClients) ?? strangers.excess(over: mostClients) {
       remove(excess)
