@@ -146,32 +146,30 @@ struct Checker {
     right: Syntax,
     at offset: Int
   ) throws(RuleProblem) -> Typed {
-    switch operation {
-    case .subtract, .multiply, .divide, .remainder:
+    if operation.isArithmetic, operation != .add {
       let first = try number(left, for: operation.rawValue)
       let second = try number(right, for: operation.rawValue)
       return (.binary(operation, first, second, at: offset), .number)
-    case .add, .equal, .notEqual, .less, .atMost, .greater, .atLeast: break
     }
     let first = try check(left)
     let second = try check(right)
-    let type: RuleType
-    switch operation {
-    case .add:
-      try require([.number, .string], for: operation, of: (left, first.type), (right, second.type))
+    let isEquality = operation == .equal || operation == .notEqual
+    for (operand, type) in [(left, first.type), (right, second.type)] {
+      if type.isOpen || [.number, .string].contains(type) { continue }
+      if isEquality, [.null, .boolean].contains(type) { continue }
+      let expected = isEquality ? "values" : "numbers or strings"
+      let advice = type == .snapshot ? "; use its val() or exists()" : ""
+      throw RuleProblem(
+        "'\(operation.rawValue)' needs \(expected), but this is \(type.rawValue)\(advice)",
+        at: operand.offset
+      )
+    }
+    var type = RuleType.boolean
+    if operation == .add {
       type =
         [first.type, second.type].contains(.string)
         ? .string : first.type == .number && second.type == .number ? .number : .primitive
-    case .equal, .notEqual:
-      try require(
-        [.null, .boolean, .number, .string],
-        for: operation,
-        of: (left, first.type),
-        (right, second.type)
-      )
-      type = .boolean
-    case .subtract, .multiply, .divide, .remainder, .less, .atMost, .greater, .atLeast:
-      try require([.number, .string], for: operation, of: (left, first.type), (right, second.type))
+    } else if !isEquality {
       guard first.type.mayBe(second.type) || second.type.mayBe(first.type) else {
         throw RuleProblem(
           "'\(operation.rawValue)' compares two numbers or two strings, but these are"
@@ -179,25 +177,8 @@ struct Checker {
           at: offset
         )
       }
-      type = .boolean
     }
     return (.binary(operation, first.expression, second.expression, at: offset), type)
-  }
-
-  private func require(
-    _ types: [RuleType],
-    for operation: BinaryOperator,
-    of operands: (syntax: Syntax, type: RuleType)...
-  ) throws(RuleProblem) {
-    for operand in operands where !types.contains(operand.type) && !operand.type.isOpen {
-      let isComparison = operation == .equal || operation == .notEqual
-      let expected = isComparison ? "values" : "numbers or strings"
-      let advice = operand.type == .snapshot ? "; use its val() or exists()" : ""
-      throw RuleProblem(
-        "'\(operation.rawValue)' needs \(expected), but this is \(operand.type.rawValue)\(advice)",
-        at: operand.syntax.offset
-      )
-    }
   }
 }
 
