@@ -99,7 +99,7 @@ struct Parser {
     nesting += 1
     defer { nesting -= 1 }
     guard nesting <= RulesLimits.expressionDepth else { throw tooDeep(at: offset) }
-    let condition = try disjunction()
+    let condition = try series(.or)
     guard isAt(.question) else { return condition }
     let offset = offset
     try advance()
@@ -113,28 +113,17 @@ struct Parser {
     )
   }
 
-  private mutating func disjunction() throws(RuleProblem) -> Syntax {
-    let first = try conjunction()
-    guard isAt(.or) else { return first }
+  /// Parses the operands of `||`, which may be series of `&&`, or those of `&&`.
+  private mutating func series(_ symbol: Token.Symbol) throws(RuleProblem) -> Syntax {
+    let first = try symbol == .or ? series(.and) : operation(0)
+    guard isAt(symbol) else { return first }
     let offset = offset
     var operands = [first]
-    while isAt(.or) {
+    while isAt(symbol) {
       try advance()
-      operands.append(try conjunction())
+      operands.append(try symbol == .or ? series(.and) : operation(0))
     }
-    return try make(.any(operands), at: offset, of: operands)
-  }
-
-  private mutating func conjunction() throws(RuleProblem) -> Syntax {
-    let first = try operation(0)
-    guard isAt(.and) else { return first }
-    let offset = offset
-    var operands = [first]
-    while isAt(.and) {
-      try advance()
-      operands.append(try operation(0))
-    }
-    return try make(.all(operands), at: offset, of: operands)
+    return try make(symbol == .or ? .any(operands) : .all(operands), at: offset, of: operands)
   }
 
   /// The binary operator at the current token with its precedence, or nil.
