@@ -152,13 +152,12 @@ package enum RuleKind: String, Hashable, Sendable {
   case validate = ".validate"
 }
 
-/// What is certain about the value of an expression for clients that have not signed in.
+/// A value that is certain for clients that have not signed in.
 private enum Certainty {
   case null
   case bool(Bool)
   /// Some text or number.
   case other
-  case unknown
 }
 
 extension Expression {
@@ -169,40 +168,36 @@ extension Expression {
   var mayHoldForNobody: Bool {
     switch certainty {
     case .bool(false), .null, .other: false
-    case .bool(true), .unknown: true
+    case .bool(true), nil: true
     }
   }
 
-  private var certainty: Certainty {
+  private var certainty: Certainty? {
     switch self {
-    case .auth: .null
-    case .literal(.null): .null
+    case .auth, .literal(.null): .null
     case .literal(.bool(let value)): .bool(value)
     case .literal(.number), .literal(.text): .other
     // A member of null is either null or an error, which denies as well.
-    case .member(let base, _, _): base.isNull ? .null : .unknown
-    case .index(let base, _, _): base.isNull ? .null : .unknown
+    case .member(let base, _, _), .index(let base, _, _): base.isNull ? .null : nil
     case .not(let operand):
-      if case .bool(let value) = operand.certainty { .bool(!value) } else { .unknown }
+      if case .bool(let value) = operand.certainty { .bool(!value) } else { nil }
     case .all(let operands):
-      operands.contains { !$0.mayHoldForNobody } ? .bool(false) : .unknown
+      operands.contains { !$0.mayHoldForNobody } ? .bool(false) : nil
     case .any(let operands):
-      operands.contains(where: \.mayHoldForNobody) ? .unknown : .bool(false)
-    case .binary(.equal, let left, let right, _): Self.equality(of: left, and: right) ?? .unknown
+      operands.contains(where: \.mayHoldForNobody) ? nil : .bool(false)
+    case .binary(.equal, let left, let right, _):
+      Self.areEqual(left, right).map { .bool($0) }
     case .binary(.notEqual, let left, let right, _):
-      switch Self.equality(of: left, and: right) {
-      case .bool(let value)?: .bool(!value)
-      case .null?, .other?, .unknown?, nil: .unknown
-      }
+      Self.areEqual(left, right).map { .bool(!$0) }
     case .ternary(let condition, let first, let second):
       if case .bool(let value) = condition.certainty {
         value ? first.certainty : second.certainty
       } else {
-        first.mayHoldForNobody || second.mayHoldForNobody ? .unknown : .bool(false)
+        first.mayHoldForNobody || second.mayHoldForNobody ? nil : .bool(false)
       }
     case .now, .root, .data, .newData, .capture, .query, .negate, .binary, .snapshotCall,
       .stringCall, .matches:
-      .unknown
+      nil
     }
   }
 
@@ -211,16 +206,16 @@ extension Expression {
   }
 
   /// Whether two values are equal, if that is certain; a captured key is never null.
-  private static func equality(of left: Expression, and right: Expression) -> Certainty? {
+  private static func areEqual(_ left: Expression, _ right: Expression) -> Bool? {
     switch (left.certainty, right.certainty) {
-    case (.null, .null): .bool(true)
-    case (.null, .bool), (.bool, .null), (.null, .other), (.other, .null): .bool(false)
-    case (.bool(let left), .bool(let right)): .bool(left == right)
-    case (.null, .unknown):
-      if case .capture = right { .bool(false) } else { nil }
-    case (.unknown, .null):
-      if case .capture = left { .bool(false) } else { nil }
-    case (.bool, .other), (.other, .bool), (.other, .other), (.unknown, _), (_, .unknown): nil
+    case (.null, .null): true
+    case (.null, .bool), (.bool, .null), (.null, .other), (.other, .null): false
+    case (.bool(let left), .bool(let right)): left == right
+    case (.null, nil):
+      if case .capture = right { false } else { nil }
+    case (nil, .null):
+      if case .capture = left { false } else { nil }
+    case (.bool, .other), (.other, .bool), (.other, .other), (nil, _), (_, nil): nil
     }
   }
 }
