@@ -305,27 +305,19 @@ struct Inspection: ~Copyable {
   // Mutating although these change nothing: otherwise the inspection would be copied for the call.
 
   private mutating func decision(_ isAllowed: Bool, by verdict: Verdict?) -> Decision {
-    guard let verdict else {
-      return Decision(
-        isAllowed: isAllowed,
-        isLasting: false,
-        isExhausted: !isAllowed && isExhausted,
-        explanation: Explanation(decisive: nil, bindings: [], evaluations: evaluations)
+    if let verdict, !isAllowed || isExplaining {
+      return decision(
+        isAllowed,
+        by: verdict.rule.takeUnretainedValue(),
+        at: verdict.depth,
+        outcome: isAllowed ? .satisfied : reason
       )
     }
-    if isAllowed, !isExplaining {
-      return Decision(
-        isAllowed: true,
-        isLasting: verdict.rule._withUnsafeGuaranteedRef { $0.isLasting },
-        isExhausted: false,
-        explanation: Explanation(decisive: nil, bindings: [], evaluations: [])
-      )
-    }
-    return decision(
-      isAllowed,
-      by: verdict.rule.takeUnretainedValue(),
-      at: verdict.depth,
-      outcome: isAllowed ? .satisfied : reason
+    return Decision(
+      isAllowed: isAllowed,
+      isLasting: verdict?.rule._withUnsafeGuaranteedRef { $0.isLasting } == true,
+      isExhausted: !isAllowed && isExhausted,
+      explanation: Explanation(decisive: nil, bindings: [], evaluations: evaluations)
     )
   }
 

@@ -382,12 +382,9 @@ struct Evaluator: ~Copyable {
       let node = isNew ? frames[Int(frame)].newNode : frames[Int(frame)].node
       return keys.count == 0 ? node : try descend(from: node, keys)
     case .choice(let condition, let branches):
-      if try holds(from: condition) {
-        try budget.spend(Int(branches.firstCost))
-        return try node(at: branches.first)
-      }
-      try budget.spend(Int(branches.secondCost))
-      return try node(at: branches.second)
+      let isFirst = try holds(from: condition)
+      try budget.spend(Int(isFirst ? branches.firstCost : branches.secondCost))
+      return try node(at: isFirst ? branches.first : branches.second)
     case .detour(let isNew, let frame, let keys):
       return try detour(isNew: isNew, frame: Int(frame), keys)
     case .aboveRoot(let offset): throw Self.aboveRoot(at: offset)

@@ -166,11 +166,7 @@ struct ExpressionCompiler {
   /// that first.
   func keepable(from entry: Int32) -> LeafKinds {
     let kinds: [LeafKinds] = [.bool, .number, .string]
-    return LeafKinds(kinds.filter { accepts($0, from: entry) })
-  }
-
-  private func accepts(_ kind: LeafKinds, from entry: Int32) -> Bool {
-    target(from: entry, forUnchanged: kind) == RuleTest.accept
+    return LeafKinds(kinds.filter { target(from: entry, forUnchanged: $0) == RuleTest.accept })
   }
 
   /// Where the conditions lead to for such a leaf, or nil if that depends on anything else.
