@@ -93,7 +93,7 @@ struct AccountStoreFailureTests {
   )
   func answer(kind: StoreError.Kind, status: Int, message: String) async throws {
     let losses = NIOLockedValueBox(0)
-    let service = try await AccountService.open(
+    let service = try await AccountService(
       { FailingStore(kind) },
       settings: IdentitySettings(),
       clock: { 1_700_000_000_000 },
@@ -114,7 +114,7 @@ struct AccountStoreFailureTests {
   func overtaken() async throws {
     let isFailing = NIOLockedValueBox(true)
     let log = NIOLockedValueBox<[String]>([])
-    let service = try await AccountService.open(
+    let service = try await AccountService(
       {
         var store = FailingStore(.superseded, isFailing)
         store.onFailure = { isFailing.withLockedValue { $0 = false } }
@@ -164,7 +164,7 @@ struct AccountStoreFailureTests {
     }
     var settings = IdentitySettings()
     settings.refreshInterval = .milliseconds(5)
-    let service = try await AccountService.open(
+    let service = try await AccountService(
       { FailingStore(.full, isFailing, isUnreadable: isUnreadable) },
       settings: settings,
       clock: { 1_700_000_000_000 },

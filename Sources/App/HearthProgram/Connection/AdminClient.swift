@@ -100,7 +100,7 @@ struct AdminClient {
   }
 
   private func answerHere(_ request: IdentityRequest) async throws -> (Int, JSONValue) {
-    let service = try await AccountService.open(
+    let service = try await AccountService(
       { [store] in
         if let store { return try Storage.sharedAccounts(at: store, changesSchema: false) }
         return try Storage.accounts(in: paths.identities)

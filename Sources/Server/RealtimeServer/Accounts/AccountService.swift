@@ -46,19 +46,42 @@ package final actor AccountService {
     eventLoop.executor.asUnownedSerialExecutor()
   }
 
-  private init(
-    store: any IdentityStore,
+  /// Opens the accounts in a store, and creates missing keys.
+  ///
+  /// - Parameters:
+  ///   - openStore: Opens the store, on the service's thread.
+  ///   - settings: The settings of the service.
+  ///   - clock: The time in milliseconds since 1970.
+  ///   - logger: Receives log events, which never contain passwords, tokens or codes.
+  ///   - onRevocation: Called when earlier tokens of a user are no longer valid, with the number of
+  ///     milliseconds after which the user's connections should be told.
+  ///   - onLoss: Called when a write has failed and its outcome on disk is unknown.
+  /// - Throws: `StoreError` when the store cannot be read.
+  package init(
+    _ openStore: @escaping @Sendable () throws -> any IdentityStore,
     settings: IdentitySettings,
-    authority: TokenAuthority,
     clock: @escaping @Sendable () -> Int64,
     logger: Logger,
-    group: MultiThreadedEventLoopGroup,
-    onRevocation: @escaping @Sendable (TokenAuthority.Revocation, Int64) -> Void,
-    onLoss: @escaping @Sendable (StoreError) -> Void
-  ) {
-    self.store = store
+    onRevocation: @escaping @Sendable (TokenAuthority.Revocation, Int64) -> Void = { _, _ in },
+    onLoss: @escaping @Sendable (StoreError) -> Void = { _ in }
+  ) async throws {
+    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    do {
+      (store, authority) = try await group.next().submit {
+        let store = try openStore()
+        do {
+          let isShared = settings.refreshInterval != nil
+          return (store, try Self.openAuthority(store, at: clock(), isShared: isShared))
+        } catch {
+          try? store.close()
+          throw error
+        }
+      }.get()
+    } catch {
+      try? await group.shutdownGracefully()
+      throw error
+    }
     self.settings = settings
-    self.authority = authority
     self.clock = clock
     self.logger = logger
     self.group = group
@@ -73,56 +96,7 @@ package final actor AccountService {
     clientAttempts = AttemptLimiter(limit: settings.attemptsPerClient, pause: settings.clientPause)
     lastTidying = clock()
     lastRefresh = clock() / 1_000
-  }
-
-  /// Opens the accounts in a store, and creates missing keys.
-  ///
-  /// - Parameters:
-  ///   - openStore: Opens the store, on the service's thread.
-  ///   - settings: The settings of the service.
-  ///   - clock: The time in milliseconds since 1970.
-  ///   - logger: Receives log events, which never contain passwords, tokens or codes.
-  ///   - onRevocation: Called when earlier tokens of a user are no longer valid, with the number of
-  ///     milliseconds after which the user's connections should be told.
-  ///   - onLoss: Called when a write has failed and its outcome on disk is unknown.
-  /// - Returns: The service.
-  /// - Throws: `StoreError` when the store cannot be read.
-  package static func open(
-    _ openStore: @escaping @Sendable () throws -> any IdentityStore,
-    settings: IdentitySettings,
-    clock: @escaping @Sendable () -> Int64,
-    logger: Logger,
-    onRevocation: @escaping @Sendable (TokenAuthority.Revocation, Int64) -> Void = { _, _ in },
-    onLoss: @escaping @Sendable (StoreError) -> Void = { _ in }
-  ) async throws -> AccountService {
-    let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-    do {
-      let (store, authority) = try await group.next().submit {
-        let store = try openStore()
-        do {
-          let isShared = settings.refreshInterval != nil
-          return (store, try openAuthority(store, at: clock(), isShared: isShared))
-        } catch {
-          try? store.close()
-          throw error
-        }
-      }.get()
-      let service = AccountService(
-        store: store,
-        settings: settings,
-        authority: authority,
-        clock: clock,
-        logger: logger,
-        group: group,
-        onRevocation: onRevocation,
-        onLoss: onLoss
-      )
-      service.beginRefreshing()
-      return service
-    } catch {
-      try? await group.shutdownGracefully()
-      throw error
-    }
+    beginRefreshing()
   }
 
   // MARK: Other servers

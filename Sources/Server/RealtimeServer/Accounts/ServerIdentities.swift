@@ -90,7 +90,7 @@ final class ServerIdentities {
     let lost = NIOLoopBound(onLoss, eventLoop: eventLoop)
     let promise = eventLoop.makePromise(of: AccountService.self)
     promise.completeWithTask { [options, isEmulator, eventLoop, logger, clock] in
-      try await AccountService.open(
+      try await AccountService(
         options.openStore,
         settings: options.settings(isEmulator: isEmulator),
         clock: clock,
