@@ -61,10 +61,10 @@ struct PasswordTests {
 
   @Test("A new password has at least 6 characters and at most 4,096 bytes")
   func rules() throws {
-    #expect(throws: Password.Weakness.short) { try Password(new: "12345") }
+    #expect(throws: IdentityError.weakPassword) { try Password(new: "12345") }
     _ = try Password(new: "123456")
     _ = try Password(new: String(repeating: "x", count: 4_096))
-    #expect(throws: Password.Weakness.long) {
+    #expect(throws: IdentityError.longPassword) {
       try Password(new: String(repeating: "x", count: 4_097))
     }
   }

@@ -258,14 +258,7 @@ struct RequestFields {
   /// A new password, or nil when it is missing.
   func newPassword(_ name: String = "password") throws(IdentityError) -> Password? {
     guard let text = try text(name) else { return nil }
-    do throws(Password.Weakness) {
-      return try Password(new: text)
-    } catch {
-      switch error {
-      case .short: throw .weakPassword
-      case .long: throw .longPassword
-      }
-    }
+    return try Password(new: text)
   }
 
   /// A display name or picture URL, which may be empty, or nil when it is missing.

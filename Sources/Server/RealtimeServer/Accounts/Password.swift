@@ -10,31 +10,24 @@ internal import NIOPosix
 package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
   let bytes: [UInt8]
 
-  package enum Weakness: Error {
-    /// It has fewer than six characters.
-    case short
-    /// It has more than the maximum number of bytes.
-    case long
-  }
-
   package static let minimumLength = 6
   static let maximumBytes = 4_096
 
   /// Takes a text to sign in with, of any length up to the maximum.
   ///
-  /// - Throws: ``Weakness/long`` when it is longer.
-  init(_ text: String) throws(Weakness) {
-    guard text.utf8.count <= Self.maximumBytes else { throw .long }
+  /// - Throws: ``IdentityError/longPassword`` when it is longer.
+  init(_ text: String) throws(IdentityError) {
+    guard text.utf8.count <= Self.maximumBytes else { throw .longPassword }
     bytes = Array(text.precomposedStringWithCanonicalMapping.utf8)
-    guard bytes.count <= Self.maximumBytes else { throw .long }
+    guard bytes.count <= Self.maximumBytes else { throw .longPassword }
   }
 
   /// Takes a text for a new password.
   ///
-  /// - Throws: ``Weakness`` when it is too short or too long.
-  init(new text: String) throws(Weakness) {
+  /// - Throws: ``IdentityError`` when it is too short or too long.
+  init(new text: String) throws(IdentityError) {
     try self.init(text)
-    guard text.count >= Self.minimumLength else { throw .short }
+    guard text.count >= Self.minimumLength else { throw .weakPassword }
   }
 
   package var description: String { "a password" }
