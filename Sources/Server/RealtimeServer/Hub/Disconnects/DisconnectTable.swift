@@ -107,12 +107,8 @@ struct DisconnectTable: Sendable {
   /// Removes what is scheduled at a path and below it, but nothing of a write that covers it from
   /// above.
   mutating func removeAll(below path: Path) {
-    var doomed: [Path] = []
-    for (candidate, _) in scheduled.ascending(after: { $0 < path }) {
-      guard path.contains(candidate) else { break }
-      doomed.append(candidate)
-    }
-    for candidate in doomed { remove(candidate) }
+    let doomed = scheduled.ascending { $0 < path }.prefix { path.contains($0.key) }
+    for (candidate, _) in doomed { remove(candidate) }
   }
 
   private mutating func insert(_ node: Node?, at path: Path) {

@@ -236,11 +236,7 @@ extension TreeHub {
   /// - Returns: The messages, outer locations first.
   /// - Complexity: O(listens · log listens), and the size of small data
   mutating func currentData(of peer: PeerID) -> [HubOutput] {
-    var outputs: [HubOutput] = []
-    for key in listens(of: peer) {
-      if let output = currentData(of: peer, listen: key) { outputs.append(output) }
-    }
-    return outputs
+    listens(of: peer).compactMap { currentData(of: peer, listen: $0) }
   }
 
   /// The listens of a peer, outer locations first.

@@ -132,12 +132,8 @@ struct QueryWindow: Sendable {
     let rest =
       limit.side == .first
       ? indexed.ascending { !(boundary < $0) } : indexed.descending { $0 < boundary }
-    var found: [IndexEntry] = []
-    for (key, child) in rest {
-      if found.count >= missing || !query.contains(key, node: child) { break }
-      found.append(query.index.entry(for: key, node: child))
-    }
-    return found
+    return rest.prefix(missing).prefix { query.contains($0.key, node: $0.node) }
+      .map { query.index.entry(for: $0.key, node: $0.node) }
   }
 
   private func delta(_ keys: [ChildKey], was: Set<ChildKey>, in node: Node) -> Delta {
