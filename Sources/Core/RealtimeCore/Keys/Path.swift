@@ -47,6 +47,10 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
   /// The path without its first key; the rest of the root is the root.
   package var rest: Path { Path(keys.dropFirst()) }
   package var parent: Path? { isRoot ? nil : Path(keys.dropLast()) }
+  /// The paths from the root down to this one, which are all that contain it.
+  package var prefixes: some BidirectionalCollection<Path> {
+    (0...count).lazy.map { Path(keys.prefix($0)) }
+  }
   /// Whether the last key is the pseudo key of a priority.
   @inline(__always)
   package var isPriority: Bool { keys.last?.isPriority == true }

@@ -97,11 +97,8 @@ struct DisconnectTable: Sendable {
     // Nothing can be scheduled any deeper, and searching there would take quadratic time.
     guard path.count <= Limits.depth + 1 else { return }
     removeAll(below: path)
-    for count in (0..<path.count).reversed() {
-      guard let above = scheduled[Path(path.keys.prefix(count))] else { continue }
-      if above.node?.children != nil { insert(nil, at: path) }
-      return
-    }
+    let above = path.prefixes.dropLast().last { scheduled[$0] != nil }
+    if let above, scheduled[above]?.node?.children != nil { insert(nil, at: path) }
   }
 
   /// Removes what is scheduled at a path and below it, but nothing of a write that covers it from
@@ -132,11 +129,7 @@ struct DisconnectTable: Sendable {
   // MARK: Combined effect
 
   private static func covering(_ path: Path, in joined: SortedMap<Path, Node>) -> Path? {
-    for count in 0...path.count {
-      let prefix = Path(path.keys.prefix(count))
-      if joined[prefix] != nil { return prefix }
-    }
-    return nil
+    path.prefixes.first { joined[$0] != nil }
   }
 
   /// Cuts a path out of the write that covers it; its other children become separate writes.

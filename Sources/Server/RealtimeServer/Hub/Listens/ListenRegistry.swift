@@ -74,11 +74,7 @@ struct ListenRegistry: Sendable {
 
   /// The path of a peer's untagged listen that covers a location, or nil when there is none.
   func coveringListen(of peer: PeerID, at path: Path) -> Path? {
-    for count in 0...path.count {
-      let prefix = Path(path.keys.prefix(count))
-      if locations[prefix]?.isUntaggedListener(peer) == true { return prefix }
-    }
-    return nil
+    path.prefixes.first { locations[$0]?.isUntaggedListener(peer) == true }
   }
 
   /// The last commit that was pushed to the listeners to everything at a location; 0 before the
