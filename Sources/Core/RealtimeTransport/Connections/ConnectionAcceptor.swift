@@ -21,11 +21,6 @@ struct ConnectionAcceptor: Sendable {
   /// The connections that are not WebSockets.
   let plainConnections: NIOLoopBoundBox<[ObjectIdentifier: PlainRequestHandler]>
 
-  private enum Outcome: Sendable {
-    case messages
-    case plain
-  }
-
   /// Makes room, identifies the peer and prepares the pipeline for its first request.
   func initialize(_ channel: any Channel, at address: ListenAddress) -> EventLoopFuture<Void> {
     let network = ClientNetwork(channel.remoteAddress)
@@ -121,7 +116,7 @@ struct ConnectionAcceptor: Sendable {
     peer: Peer
   ) throws {
     let bound = NIOLoopBound(http, eventLoop: channel.eventLoop)
-    let upgrader = FrameUpgrade.Server<Outcome>(
+    let upgrader = FrameUpgrade.Server(
       admit: { channel, head in
         let request = HTTPRequest(head: head, peer: peer)
         // The handler of plain requests answers the requests that are refused here.
@@ -142,7 +137,6 @@ struct ConnectionAcceptor: Sendable {
       open: { channel, head in
         try open(channel, request: HTTPRequest(head: head, peer: peer))
         if bound.value.recorder.hasEnded { channel.close(promise: nil) }
-        return .messages
       }
     )
     let upgrade = NIOTypedHTTPServerUpgradeHandler(
@@ -152,7 +146,6 @@ struct ConnectionAcceptor: Sendable {
         channel in
         channel.eventLoop.makeCompletedFuture {
           try addPlainHandler(to: channel, after: bound.value, peer: peer)
-          return .plain
         }
       }
     )
@@ -161,7 +154,7 @@ struct ConnectionAcceptor: Sendable {
   }
 
   /// Closes a connection whose handshake takes too long or fails.
-  private func watch(_ channel: any Channel, until outcome: EventLoopFuture<Outcome>) {
+  private func watch(_ channel: any Channel, until outcome: EventLoopFuture<Void>) {
     let deadline = channel.eventLoop.scheduleTask(in: limits.handshake) {
       channel.close(promise: nil)
     }

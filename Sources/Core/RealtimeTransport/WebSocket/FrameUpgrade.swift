@@ -6,13 +6,13 @@ internal import NIOWebSocket
 ///
 /// ``MessageHandler`` decodes the frames itself, so the bytes pass through no other handler.
 enum FrameUpgrade {
-  struct Server<Outcome: Sendable>: NIOTypedHTTPServerProtocolUpgrader {
-    private let handshake: NIOTypedWebSocketServerUpgrader<Outcome>
-    private let open: @Sendable (any Channel, HTTPRequestHead) throws -> Outcome
+  struct Server: NIOTypedHTTPServerProtocolUpgrader {
+    private let handshake: NIOTypedWebSocketServerUpgrader<Void>
+    private let open: @Sendable (any Channel, HTTPRequestHead) throws -> Void
 
     init(
       admit: @escaping @Sendable (any Channel, HTTPRequestHead) -> EventLoopFuture<HTTPHeaders?>,
-      open: @escaping @Sendable (any Channel, HTTPRequestHead) throws -> Outcome
+      open: @escaping @Sendable (any Channel, HTTPRequestHead) throws -> Void
     ) {
       self.open = open
       handshake = NIOTypedWebSocketServerUpgrader(shouldUpgrade: admit) { channel, head in
@@ -38,7 +38,7 @@ enum FrameUpgrade {
     func upgrade(
       channel: any Channel,
       upgradeRequest: HTTPRequestHead
-    ) -> EventLoopFuture<Outcome> {
+    ) -> EventLoopFuture<Void> {
       channel.eventLoop.makeCompletedFuture { try open(channel, upgradeRequest) }
     }
   }
