@@ -260,12 +260,12 @@ final class MessageHandler: ConnectionHandler {
       memory: memory
     ) { reason in
       // This is a reference cycle; it is broken when the connection ends and releases the queue.
-      self.fail(.slowConsumer, code: nil, because: "is too slow: \(reason)")
+      self.fail(.slowConsumer, because: "is too slow: \(reason)")
     }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    fail(.lost, code: nil, because: "was lost: \(FailureText.describe(error))")
+    fail(.lost, because: "was lost: \(FailureText.describe(error))")
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -286,15 +286,10 @@ final class MessageHandler: ConnectionHandler {
       switch error {
       case .tooLong:
         let limit = limits.frameBytes
-        fail(.protocolViolation, code: 1_009, because: "sent a frame of more than \(limit) bytes")
-      case .wrongFlags:
-        fail(.protocolViolation, code: 1_002, because: "sent a frame with invalid flags")
+        fail(code: 1_009, because: "sent a frame of more than \(limit) bytes")
+      case .wrongFlags: fail(code: 1_002, because: "sent a frame with invalid flags")
       case .wrongControl:
-        fail(
-          .protocolViolation,
-          code: 1_002,
-          because: "sent a control frame that breaks the protocol"
-        )
+        fail(code: 1_002, because: "sent a control frame that breaks the protocol")
       }
     }
   }
@@ -310,7 +305,7 @@ final class MessageHandler: ConnectionHandler {
     case .connectionClose: receiveGoodbye(frame.payload)
     case .text, .binary, .continuation:
       receive(frame.opcode, payload: frame.payload, isFinal: frame.isFinal)
-    default: fail(.protocolViolation, code: 1_002, because: "sent a frame of an unknown kind")
+    default: fail(code: 1_002, because: "sent a frame of an unknown kind")
     }
   }
 
@@ -333,7 +328,7 @@ final class MessageHandler: ConnectionHandler {
   private func receive(_ opcode: WebSocketOpcode, payload: [UInt8], isFinal: Bool) {
     guard isOpen else { return }
     guard incoming.fragments.isInPlace(opcode) else {
-      return fail(.protocolViolation, code: 1_002, because: "sent a fragment out of place")
+      return fail(code: 1_002, because: "sent a fragment out of place")
     }
     guard incoming.excess == nil else {
       let (isText, isEnd) = incoming.fragments.skip(opcode, isFinal: isFinal)
@@ -354,7 +349,7 @@ final class MessageHandler: ConnectionHandler {
       promise.release()
     } catch {
       guard onExcess != nil else {
-        return fail(.protocolViolation, code: 1_009, because: "broke the protocol: \(error)")
+        return fail(code: 1_009, because: "broke the protocol: \(error)")
       }
       beginSkipping(opcode, part: part, isFinal: isFinal, because: error)
     }
@@ -377,7 +372,7 @@ final class MessageHandler: ConnectionHandler {
     incoming.deadline = context.eventLoop.assumeIsolated().scheduleTask(in: limits.reassembly) {
       self.incoming.deadline = nil
       guard self.incoming.excess?.hasProgressed != true else { return self.watchReassembly() }
-      self.fail(.protocolViolation, code: 1_008, because: "did not finish a message in time")
+      self.fail(code: 1_008, because: "did not finish a message in time")
     }
   }
 
@@ -407,7 +402,7 @@ final class MessageHandler: ConnectionHandler {
     guard let excess = incoming.excess, excess.framesToCome <= 0 else { return }
     incoming.excess = nil
     guard let id = excess.skimmer.requestID else {
-      return fail(.protocolViolation, code: 1_009, because: "broke the protocol: \(excess.reason)")
+      return fail(code: 1_009, because: "broke the protocol: \(excess.reason)")
     }
     onExcess?(id)
   }
@@ -433,7 +428,11 @@ final class MessageHandler: ConnectionHandler {
   // MARK: Ending
 
   /// Closes immediately; with a code, sends a close frame first.
-  private func fail(_ kind: ConnectionEnd.Kind, code: UInt16?, because what: String) {
+  private func fail(
+    _ kind: ConnectionEnd.Kind = .protocolViolation,
+    code: UInt16? = nil,
+    because what: String
+  ) {
     guard !isClosed else { return }
     let end = end ?? ConnectionEnd(kind, description: "\(peer) \(what)")
     if let code, isOpen {
@@ -488,11 +487,7 @@ extension MessageHandler {
         self?.pause(false, for: .memory)
       },
       orEnd: { [weak self] in
-        self?.fail(
-          .protocolViolation,
-          code: 1_013,
-          because: "stalled in a message while others waited"
-        )
+        self?.fail(code: 1_013, because: "stalled in a message while others waited")
       }
     )
     if isPromised { incoming.assembler.reserve(bytes) } else { pause(true, for: .memory) }
