@@ -33,16 +33,18 @@ final class InputPromises {
     }
   }
 
-  private struct Pool {
+  private final class Pool {
     let bound: Int
     var used = 0
     var holders: [ObjectIdentifier: Holder] = [:]
     var waiting: [(holder: Holder, bytes: Int, grant: () -> Void)] = []
 
+    init(bound: Int) { self.bound = bound }
+
     /// Whether there is room; a promise always fits into an empty pool, however large it is.
     func fits(_ bytes: Int) -> Bool { used == 0 || bytes <= bound - used }
 
-    mutating func promise(_ bytes: Int, to holder: Holder) {
+    func promise(_ bytes: Int, to holder: Holder) {
       used += bytes
       holder.promised += bytes
       holders[ObjectIdentifier(holder)] = holder
@@ -60,10 +62,10 @@ final class InputPromises {
   var onRelief: () -> Void = {}
 
   private let eventLoop: any EventLoop
-  private var strangers: Pool
-  private var others: Pool
-  /// The holders that use, or wait for, the pool of strangers or the other one.
-  private var usesStrangers: [ObjectIdentifier: Bool] = [:]
+  private let strangers: Pool
+  private let others: Pool
+  /// The pools that holders use, or wait for.
+  private var pools: [ObjectIdentifier: Pool] = [:]
   private var peak = 0
   private var isLookPlanned = false
 
@@ -79,11 +81,6 @@ final class InputPromises {
     self.eventLoop = eventLoop
   }
 
-  private subscript(isStranger isStranger: Bool) -> Pool {
-    _read { if isStranger { yield strangers } else { yield others } }
-    _modify { if isStranger { yield &strangers } else { yield &others } }
-  }
-
   var promised: Int { strangers.used + others.used }
 
   /// Promises memory to input that has begun to arrive.
@@ -96,20 +93,17 @@ final class InputPromises {
   func promise(_ bytes: Int, to holder: Holder, whenRoom grant: @escaping () -> Void) -> Bool {
     guard bytes > holder.promised else { return true }
     let id = ObjectIdentifier(holder)
-    let isStranger = usesStrangers[id] ?? holder.isStranger
-    usesStrangers[id] = isStranger
+    let pool = pools[id] ?? (holder.isStranger ? strangers : others)
+    pools[id] = pool
     // A growing promise does not queue behind those that are waiting for its memory.
     let more = bytes - holder.promised
-    let isFirst = holder.promised > 0 || self[isStranger: isStranger].waiting.isEmpty
-    guard isFirst,
-      self[isStranger: isStranger].fits(more)
-        || self[isStranger: isStranger].used == holder.promised
-    else {
-      self[isStranger: isStranger].waiting.append((holder, more, grant))
+    let isFirst = holder.promised > 0 || pool.waiting.isEmpty
+    guard isFirst, pool.fits(more) || pool.used == holder.promised else {
+      pool.waiting.append((holder, more, grant))
       scheduleLook()
       return false
     }
-    self[isStranger: isStranger].promise(more, to: holder)
+    pool.promise(more, to: holder)
     peak = max(peak, promised)
     return true
   }
@@ -118,23 +112,21 @@ final class InputPromises {
   func release(_ holder: Holder) {
     holder.isComplete = false
     let id = ObjectIdentifier(holder)
-    guard let isStranger = usesStrangers.removeValue(forKey: id) else { return }
-    self[isStranger: isStranger].used -= holder.promised
+    guard let pool = pools.removeValue(forKey: id) else { return }
+    pool.used -= holder.promised
     holder.promised = 0
-    self[isStranger: isStranger].holders[id] = nil
-    self[isStranger: isStranger].waiting.removeAll { $0.holder === holder }
-    grantWaiting(isStranger: isStranger)
+    pool.holders[id] = nil
+    pool.waiting.removeAll { $0.holder === holder }
+    grantWaiting(of: pool)
     guard promised == 0, peak > Self.burst else { return }
     peak = 0
     onRelief()
   }
 
-  private func grantWaiting(isStranger: Bool) {
-    while let next = self[isStranger: isStranger].waiting.first,
-      self[isStranger: isStranger].fits(next.bytes)
-    {
-      self[isStranger: isStranger].waiting.removeFirst()
-      self[isStranger: isStranger].promise(next.bytes, to: next.holder)
+  private func grantWaiting(of pool: Pool) {
+    while let next = pool.waiting.first, pool.fits(next.bytes) {
+      pool.waiting.removeFirst()
+      pool.promise(next.bytes, to: next.holder)
       peak = max(peak, promised)
       // Deferred, because the caller that releases memory may be in the middle of a change.
       eventLoop.assumeIsolated().execute {
