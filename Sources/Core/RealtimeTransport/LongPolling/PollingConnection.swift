@@ -260,7 +260,7 @@ package final class PollingConnection: MessageConnection {
 
   private func receive(_ message: [UInt8]) {
     defer { promised.release() }
-    if message.count <= Self.controlBytes, Self.control(message) == "n" {
+    if Self.kind(of: .text(message)) == "n" {
       hasMovedInput = true
       return moveIfReady()
     }
@@ -268,11 +268,6 @@ package final class PollingConnection: MessageConnection {
       return end(.protocolViolation, because: "polled with a message at its end")
     }
     callbacks?.onMessage(message)
-  }
-
-  /// The kind of a control message other than a ping; nil for any other message.
-  private static func control(_ message: [UInt8]) -> String? {
-    if case .control(let kind)? = try? ClientMessage(decoding: message) { kind } else { nil }
   }
 
   private func askForMemory(_ bytes: Int) {
@@ -427,17 +422,13 @@ extension PollingConnection {
     }
   }
 
+  /// The kind of a control message; nil for any other message.
   private static func kind(of held: Held) -> String? {
-    let message: ClientMessage?
-    switch held {
-    case .text(let bytes):
-      message = bytes.count > controlBytes ? nil : try? ClientMessage(decoding: bytes)
-    case .excess: message = nil
-    }
-    switch message {
-    case .ping: return "p"
-    case .control(let kind): return kind
-    case .request, nil: return nil
+    guard case .text(let bytes) = held, bytes.count <= controlBytes else { return nil }
+    return switch try? ClientMessage(decoding: bytes) {
+    case .ping: "p"
+    case .control(let kind): kind
+    case .request, nil: nil
     }
   }
 

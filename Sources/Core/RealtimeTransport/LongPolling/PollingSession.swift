@@ -38,10 +38,7 @@ struct PollingSession {
   /// The longest answer that is kept, in case its request is repeated.
   private static let keptBytes = 16 * 1_024
 
-  private struct OpenRequest {
-    let token: Token
-    let serial: Int
-  }
+  private typealias OpenRequest = (token: Token, serial: Int)
 
   /// A message of which not all pieces have arrived.
   private struct Assembly {
@@ -116,9 +113,7 @@ struct PollingSession {
     callback: String,
     id: String,
     password: String
-  ) -> (
-    script: [UInt8], isClosed: Bool
-  ) {
+  ) -> (script: [UInt8], isClosed: Bool) {
     var script = PollScript()
     script.start(callback: callback, id: id, password: password)
     script.list(nextList, takeList())
@@ -219,10 +214,10 @@ struct PollingSession {
     var outputs: [Output] = []
     if let index = open.firstIndex(where: { $0.serial == serial }) {
       outputs.append(.answer(open[index].token, []))
-      open[index] = OpenRequest(token: token, serial: serial)
+      open[index] = (token, serial)
     } else {
       let highest = highestSerial ?? serial
-      open.append(OpenRequest(token: token, serial: serial))
+      open.append((token, serial))
       guard abs(serial - highest) <= Self.serialDistance else {
         return [.violation("sent a request whose number is out of order")]
       }
