@@ -29,16 +29,10 @@ struct SocketFile: Sendable {
     let descriptor = try Self.makeSocket(path)
     guard fchmod(descriptor, 0o600) == 0,
       Self.withAddress(of: path, { bind(descriptor, $0, $1) }) == 0
-    else {
-      let code = errno
-      Glibc.close(descriptor)
-      throw Self.failure("cannot create the socket \(path)", code: code)
-    }
+    else { throw Self.failure("cannot create the socket \(path)", closing: descriptor) }
     var status = stat()
     guard lstat(path, &status) == 0, listen(descriptor, 4_096) == 0 else {
-      let code = errno
-      Glibc.close(descriptor)
-      throw Self.failure("cannot listen on the socket \(path)", code: code)
+      throw Self.failure("cannot listen on the socket \(path)", closing: descriptor)
     }
     self.path = path
     self.descriptor = descriptor
@@ -71,14 +65,10 @@ struct SocketFile: Sendable {
   /// Keeps two servers that start simultaneously from removing each other's socket.
   private static func lock(_ path: String) throws(ListenError) -> Int32 {
     let descriptor = open(path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard descriptor >= 0 else {
-      throw failure("cannot create the socket \(path)", code: errno)
-    }
+    guard descriptor >= 0 else { throw failure("cannot create the socket \(path)") }
     while flock(descriptor, LOCK_EX) != 0 {
       guard errno == EINTR else {
-        let code = errno
-        Glibc.close(descriptor)
-        throw failure("cannot lock the socket \(path)", code: code)
+        throw failure("cannot lock the socket \(path)", closing: descriptor)
       }
     }
     return descriptor
@@ -88,7 +78,7 @@ struct SocketFile: Sendable {
   private static func clear(_ path: String) throws(ListenError) {
     var status = stat()
     guard lstat(path, &status) == 0 else {
-      guard errno == ENOENT else { throw failure("cannot create the socket \(path)", code: errno) }
+      guard errno == ENOENT else { throw failure("cannot create the socket \(path)") }
       return
     }
     guard status.st_mode & S_IFMT == S_IFSOCK else {
@@ -103,17 +93,17 @@ struct SocketFile: Sendable {
       throw ListenError(.inUse, description: "another server is listening on \(path)")
     }
     guard errno == ECONNREFUSED else {
-      throw failure("cannot tell whether a server uses the socket \(path)", code: errno)
+      throw failure("cannot tell whether a server uses the socket \(path)")
     }
     guard unlink(path) == 0 || errno == ENOENT else {
-      throw failure("cannot remove the stale socket \(path)", code: errno)
+      throw failure("cannot remove the stale socket \(path)")
     }
   }
 
   private static func makeSocket(_ path: String) throws(ListenError) -> Int32 {
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     let descriptor = socket(AF_UNIX, kind | Int32(SOCK_NONBLOCK.rawValue), 0)
-    guard descriptor >= 0 else { throw failure("cannot create the socket \(path)", code: errno) }
+    guard descriptor >= 0 else { throw failure("cannot create the socket \(path)") }
     return descriptor
   }
 
@@ -132,8 +122,11 @@ struct SocketFile: Sendable {
     }
   }
 
-  private static func failure(_ what: String, code: Int32) -> ListenError {
-    ListenError(.failed, description: "\(what): \(String(cString: strerror(code)))")
+  /// Describes the last failure of the system, and closes what it has left open.
+  private static func failure(_ what: String, closing descriptor: Int32? = nil) -> ListenError {
+    let reason = String(cString: strerror(errno))
+    if let descriptor { Glibc.close(descriptor) }
+    return ListenError(.failed, description: "\(what): \(reason)")
   }
 }
 
