@@ -19,27 +19,29 @@ extension ConnectionTarget {
     initialize: @escaping @Sendable (any Channel) throws -> Void
   ) -> EventLoopFuture<any Channel> {
     guard isSecure, case .tcp(let host, _) = endpoint else {
-      return dial(
-        bootstrap(on: eventLoop, timeout: timeout, initialize: initialize),
-        on: eventLoop
-      )
+      return dial(on: eventLoop, timeout: timeout, initialize: initialize)
     }
     return ClientTLS.make(trusting: trust, on: eventLoop).flatMap { tls in
-      dial(
-        bootstrap(on: eventLoop, timeout: timeout) { channel in
-          try tls.secure(channel, to: host)
-          try initialize(channel)
-        },
-        on: eventLoop
-      )
+      dial(on: eventLoop, timeout: timeout) { channel in
+        try tls.secure(channel, to: host)
+        try initialize(channel)
+      }
     }
   }
 
   private func dial(
-    _ bootstrap: ClientBootstrap,
-    on eventLoop: any EventLoop
+    on eventLoop: any EventLoop,
+    timeout: TimeAmount,
+    initialize: @escaping @Sendable (any Channel) throws -> Void
   ) -> EventLoopFuture<any Channel> {
-    switch detour ?? endpoint {
+    let bootstrap = ClientBootstrap(group: eventLoop)
+      .connectTimeout(timeout)
+      .channelOption(.recvAllocator, value: ReadBuffers())
+      .channelOption(.maxMessagesPerRead, value: ReadBuffers.readsPerTurn)
+      .channelInitializer { channel in
+        channel.eventLoop.makeCompletedFuture { try initialize(channel) }
+      }
+    return switch detour ?? endpoint {
     case .unix(let path): bootstrap.connect(unixDomainSocketPath: path)
     case .tcp(let host, let port):
       bootstrap
@@ -54,18 +56,4 @@ extension ConnectionTarget {
   private static let userTimeout = NIOBSDSocket.Option(rawValue: TCP_USER_TIMEOUT)
   /// Long enough for a short network outage, and far less than TCP's default of about 15 minutes.
   private static let patience: ChannelOptions.Types.SocketOption.Value = 30_000
-
-  private func bootstrap(
-    on eventLoop: any EventLoop,
-    timeout: TimeAmount,
-    initialize: @escaping @Sendable (any Channel) throws -> Void
-  ) -> ClientBootstrap {
-    ClientBootstrap(group: eventLoop)
-      .connectTimeout(timeout)
-      .channelOption(.recvAllocator, value: ReadBuffers())
-      .channelOption(.maxMessagesPerRead, value: ReadBuffers.readsPerTurn)
-      .channelInitializer { channel in
-        channel.eventLoop.makeCompletedFuture { try initialize(channel) }
-      }
-  }
 }
