@@ -39,10 +39,6 @@ struct TurningResolver: Resolver, Sendable {
     }
   }
 
-  private struct UnknownHost: Error {
-    let host: String
-  }
-
   private static func addresses(
     of host: String,
     port: Int,
@@ -54,7 +50,7 @@ struct TurningResolver: Resolver, Sendable {
     hints.ai_protocol = Int32(IPPROTO_TCP)
     var list: UnsafeMutablePointer<addrinfo>?
     guard getaddrinfo(host, String(port), &hints, &list) == 0 else {
-      throw UnknownHost(host: host)
+      throw SocketAddressError.unknown(host: host, port: port)
     }
     defer { freeaddrinfo(list) }
     var addresses: [SocketAddress] = []
