@@ -160,17 +160,12 @@ final class HTTPExchange: Sendable {
   // MARK: Ending
 
   private func cannotConnect(_ error: any Error) {
-    switch error {
-    case let error as TLSFailure: fail(.insecure(error.kind), because: error.description)
-    default:
-      let end = ConnectionEnd(
-        .unreachable,
-        of: request.target,
-        because: FailureText.describe(error)
-      )
-      let kind = HTTPClientError.Kind(connecting: error)
-      finish(.failure(HTTPClientError(kind, description: end.description)))
+    if let error = error as? TLSFailure {
+      return fail(.insecure(error.kind), because: error.description)
     }
+    let end = ConnectionEnd(.unreachable, of: request.target, because: FailureText.describe(error))
+    let kind = HTTPClientError.Kind(connecting: error)
+    finish(.failure(HTTPClientError(kind, description: end.description)))
   }
 
   private func fail(_ kind: HTTPClientError.Kind, because what: String) {

@@ -30,13 +30,12 @@ package enum IdentityService: Hashable, Sendable {
     body: [UInt8]
   ) throws(HTTPClientError) -> HTTPClientRequest {
     let parameter = PercentEncoding.encode(key)
-    let base: String
-    let path: String
-    switch endpoint {
-    case .accounts(let call):
-      (base, path) = (HostedService.accounts, "/v1/accounts:\(call)?key=\(parameter)")
-    case .token: (base, path) = (HostedService.tokens, "/v1/token?key=\(parameter)")
-    }
+    let (base, path) =
+      switch endpoint {
+      case .accounts(let call):
+        (HostedService.accounts, "/v1/accounts:\(call)?key=\(parameter)")
+      case .token: (HostedService.tokens, "/v1/token?key=\(parameter)")
+      }
     let lines = [HTTPAnswer.HeaderLine("Content-Type", contentType)]
     switch self {
     case .hosted:
