@@ -11,8 +11,8 @@ extension Query {
     guard json.members != nil else { throw NodeError(description: "a query must be an object") }
     self.init(
       index: try Self.index(json["i"]),
-      start: try Self.bound(of: json, names: .start),
-      end: try Self.bound(of: json, names: .end),
+      start: try Self.bound(of: json, "sp", key: "sn", isInclusive: "sin"),
+      end: try Self.bound(of: json, "ep", key: "en", isInclusive: "ein"),
       limit: try Self.limit(json)
     )
   }
@@ -29,21 +29,14 @@ extension Query {
     }
   }
 
-  /// The names of the members that make up a bound.
-  private struct BoundNames {
-    let value: String
-    let key: String
-    let isInclusive: String
-
-    static let start = BoundNames(value: "sp", key: "sn", isInclusive: "sin")
-    static let end = BoundNames(value: "ep", key: "en", isInclusive: "ein")
-  }
-
+  /// Reads a bound from the members with these names.
   private static func bound(
     of json: JSONValue,
-    names: BoundNames
+    _ value: String,
+    key: String,
+    isInclusive: String
   ) throws(NodeError) -> QueryBound? {
-    guard let bound = json[names.value] else { return nil }
+    guard let bound = json[value] else { return nil }
     let leaf: LeafValue?
     switch bound {
     case .null: leaf = nil
@@ -52,18 +45,16 @@ extension Query {
     case .double(let number): leaf = LeafValue(number: number)
     case .string(let text): leaf = .string(text)
     case .array, .object:
-      throw NodeError(
-        description: "\"\(names.value)\" must be null, a boolean, a number or a string"
-      )
+      throw NodeError(description: "\"\(value)\" must be null, a boolean, a number or a string")
     }
     let name: QueryBound.KeyPart?
-    switch json[names.key] {
+    switch json[key] {
     case nil, .null?: name = nil
     case .string(let text)?: name = keyPart(text)
     case .bool?, .integer?, .double?, .array?, .object?:
-      throw NodeError(description: "\"\(names.key)\" must be a string")
+      throw NodeError(description: "\"\(key)\" must be a string")
     }
-    return QueryBound(leaf, key: name, isInclusive: json[names.isInclusive]?.bool ?? true)
+    return QueryBound(leaf, key: name, isInclusive: json[isInclusive]?.bool ?? true)
   }
 
   private static func keyPart(_ text: String) -> QueryBound.KeyPart {
