@@ -270,23 +270,13 @@ struct MessageData {
 
   /// Decodes the data for a path, which may be the path of a priority.
   func node(at path: Path, requestID: Int64? = nil) throws(MessageError) -> Node {
-    do throws(NodeError) {
-      if path.isPriority { return try priority() }
+    do {
+      if path.isPriority { return try Node(priority: span.json()) }
       guard let early else { return try span.node() }
       return try early.get()
     } catch {
-      throw MessageError(error.description, requestID: requestID)
+      throw MessageError("\(error)", requestID: requestID)
     }
-  }
-
-  private func priority() throws(NodeError) -> Node {
-    let value: JSONValue
-    do throws(JSONError) {
-      value = try span.json()
-    } catch {
-      throw NodeError(description: error.description)
-    }
-    return try Node(priority: value)
   }
 }
 

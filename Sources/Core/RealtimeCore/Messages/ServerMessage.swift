@@ -288,22 +288,17 @@ extension ServerPush {
     case "m":
       self = .merge(path: path, try Change.changes(json: body["d"] ?? .object([])), tag: tag)
     case "rm":
-      var ranges: [RangeMerge] = []
-      for range in body["d"]?.elements ?? [] {
-        ranges.append(
-          RangeMerge(
-            start: range["s"]?.string.map { Path(wire: $0) },
-            end: range["e"]?.string.map { Path(wire: $0) },
-            node: try Node(json: range["m"] ?? .null)
-          )
+      let ranges = try (body["d"]?.elements ?? []).map { (range) throws(NodeError) in
+        RangeMerge(
+          start: range["s"]?.string.map { Path(wire: $0) },
+          end: range["e"]?.string.map { Path(wire: $0) },
+          node: try Node(json: range["m"] ?? .null)
         )
       }
       self = .rangeMerge(path: path, ranges, tag: tag)
     case "c":
-      var queries: [Query]?
-      if let list = body["q"]?.elements {
-        queries = []
-        for query in list { queries?.append(try Query(json: query)) }
+      let queries = try body["q"]?.elements?.map { (query) throws(NodeError) in
+        try Query(json: query)
       }
       self = .listenRevoked(path: path, queries: queries)
     case "ac", "apc":
