@@ -16,7 +16,7 @@ struct NodeParserTests {
     return bytes.withUnsafeBufferPointer { source in
       do {
         var reader = JSONReader(source)
-        try reader.startObject()
+        _ = try reader.startsObject()
         _ = try reader.nextName()
         let (node, _) = try reader.node()
         guard try reader.nextName() == nil else { return .noJSON }

@@ -27,7 +27,7 @@ extension JSONCheck {
     isSkipped: Bool
   ) throws -> Node {
     var reader = JSONReader(source)
-    try reader.startObject()
+    _ = try reader.startsObject()
     _ = try reader.nextName()
     let node = try isSkipped ? reader.skip().node() : reader.node().0.get()
     guard try reader.nextName() == nil else { throw JSONReaderError.textAfterValue }

@@ -1,9 +1,9 @@
 /// Reads JSON text member by member, so that each value is decoded directly into its final type.
 ///
-/// To read an object, call ``startObject()`` and then ``nextName()`` until it returns nil. After
+/// To read an object, call ``startsObject()`` and then ``nextName()`` until it returns nil. After
 /// each name, read or skip its value:
 ///
-///     try reader.startObject()
+///     guard try reader.startsObject() else { return }
 ///     while let name = try reader.nextName() {
 ///       if name == .letter("n") { number = try reader.value().integer } else { _ = try reader.value() }
 ///     }
@@ -22,14 +22,16 @@ package struct JSONReader {
     scanner = JSONScanner(source, depthLimit: depthLimit)
   }
 
-  package var nextIsObject: Bool { scanner.nextIsObject }
-
-  /// Enters the next value, which must be an object.
-  package mutating func startObject() throws(JSONError) {
-    guard nextIsObject else { throw scanner.error("expected an object") }
+  /// Enters the next value if it is an object; else skips it and returns false.
+  package mutating func startsObject() throws(JSONError) -> Bool {
+    guard scanner.nextIsObject else {
+      _ = try value()
+      return false
+    }
     _ = try scanner.start(depth: depth)
     depth += 1
     isAtStart = true
+    return true
   }
 
   /// Reads the name of the next member, or leaves the object and returns nil.

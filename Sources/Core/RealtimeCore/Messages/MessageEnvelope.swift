@@ -62,8 +62,7 @@ struct MessageEnvelope {
     var hasInner = false
     do throws(JSONError) {
       var reader = JSONReader(source, depthLimit: depthLimit)
-      if reader.nextIsObject {
-        try reader.startObject()
+      if try reader.startsObject() {
         while let name = try reader.nextName() {
           switch name {
           case .letter("t"): type = try reader.string()
@@ -73,8 +72,6 @@ struct MessageEnvelope {
           case .letter, .text: _ = try reader.value()
           }
         }
-      } else {
-        _ = try reader.value()
       }
       try reader.finish()
       try settleData(from: sender)
@@ -155,11 +152,7 @@ struct MessageEnvelope {
     from sender: Sender
   ) throws(JSONError) {
     (requestID, action, body, members) = (nil, nil, MessageBody(), [])
-    guard reader.nextIsObject else {
-      _ = try reader.value()
-      return
-    }
-    try reader.startObject()
+    guard try reader.startsObject() else { return }
     while let name = try reader.nextName() {
       switch name {
       case .letter("r"): requestID = try reader.value().integer
@@ -175,12 +168,8 @@ struct MessageEnvelope {
     from sender: Sender
   ) throws(JSONError) {
     body = MessageBody()
-    guard reader.nextIsObject else {
-      _ = try reader.value()
-      return
-    }
+    guard try reader.startsObject() else { return }
     let carriesData = carriesData(from: sender)
-    try reader.startObject()
     while let name = try reader.nextName() {
       switch name {
       case .letter("p"): body.path = try reader.path()
