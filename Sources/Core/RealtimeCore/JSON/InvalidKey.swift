@@ -1,16 +1,14 @@
-/// The first key of a JSON text that a database does not accept.
-package struct InvalidKey: Sendable, Equatable {
-  /// The place of its opening quotation mark.
-  package let place: JSONTokenizer.Place
-
-  /// Finds the key.
+/// A key of a JSON text that a database does not accept.
+package enum InvalidKey {
+  /// Finds the first such key.
   ///
   /// - Parameters:
   ///   - text: JSON, which may be broken elsewhere.
   ///   - isUpdate: Whether the outermost names are the paths of an update.
-  /// - Returns: The key; nil if all of them up to the first error in the text are accepted.
+  /// - Returns: The place of its opening quotation mark; nil if all keys up to the first error in the
+  ///   text are accepted.
   /// - Complexity: O(bytes)
-  package static func first(in text: [UInt8], isUpdate: Bool) -> InvalidKey? {
+  package static func first(in text: [UInt8], isUpdate: Bool) -> JSONTokenizer.Place? {
     var rest = text
     var json = JSONTokenizer {
       defer { rest = [] }
@@ -25,7 +23,7 @@ package struct InvalidKey: Sendable, Equatable {
       case .name(let name):
         let isAccepted =
           isUpdate && depth == 1 ? accepts(path: Path(wire: name)) : accepts(name, isMember: true)
-        if !isAccepted { return InvalidKey(place: json.place) }
+        if !isAccepted { return json.place }
       }
     }
     return nil

@@ -154,12 +154,12 @@ struct RESTRequest: Sendable {
   ///
   /// - Complexity: O(body)
   private func invalidData(_ reason: String) -> RESTError {
-    guard let key = InvalidKey.first(in: body, isUpdate: method == .patch) else {
+    guard let place = InvalidKey.first(in: body, isUpdate: method == .patch) else {
       return RESTError(400, reason: "Invalid data; \(reason)")
     }
     return RESTError(
       400,
-      reason: "Invalid data; couldn't parse key beginning at \(key.place.line):\(key.place.column)."
+      reason: "Invalid data; couldn't parse key beginning at \(place.line):\(place.column)."
         + " Key value can't be empty or contain $ # [ ] / or ."
     )
   }
