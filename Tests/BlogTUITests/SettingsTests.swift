@@ -128,12 +128,14 @@ struct SettingsTests {
     return (max(one, other) + 0.05) / (min(one, other) + 0.05)
   }
 
-  static let palettes = [Palette.ember, .emberLight] + Palette.others
-
-  @Test("Every colour of a palette is readable on all of its grounds", arguments: palettes)
+  @Test("Every colour of a palette is readable on all of its grounds", arguments: Palette.all)
   func contrast(palette: Palette) {
+    let inks = [
+      palette.dim, palette.brand, palette.author, palette.star, palette.question, palette.good,
+      palette.bad,
+    ]
     for ground in [palette.ground, palette.selection, palette.glow] {
-      for ink in palette.inks {
+      for ink in inks {
         let contrast = Self.contrast(ink, ground)
         let names = "\(String(ink, radix: 16)) on \(String(ground, radix: 16))"
         #expect(contrast >= 4.5, "\(palette.name): \(names): \(contrast)")
@@ -145,7 +147,7 @@ struct SettingsTests {
         continue
       }
       let ink = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
-      #expect(palette.inks.contains(ink), "\(palette.name): \(role) is not checked")
+      #expect(inks.contains(ink), "\(palette.name): \(role) is not checked")
     }
   }
 
@@ -161,7 +163,7 @@ struct SettingsTests {
       let ink = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
       #expect(1.05 / (Self.luminance(ink) + 0.05) >= 4.5, "\(role)")
     }
-    for theme in [Theme.dark, .light] + Self.palettes.map(\.theme) {
+    for theme in [Theme.dark, .light] + Palette.all.map(\.theme) {
       #expect(theme.quote != theme.code && theme.link != theme.text, "\(theme.name)")
       #expect(theme.code.foreground != .standard, "\(theme.name)")
     }

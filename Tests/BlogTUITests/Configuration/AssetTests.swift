@@ -55,7 +55,7 @@ struct AssetTests {
       "",
       cell("theme", 14) + cell("role", 17) + "ground  selected  arrived",
     ]
-    for palette in SettingsTests.palettes {
+    for palette in Palette.all {
       for role in Theme.Role.allCases {
         let style = palette.theme[role]
         guard let ink = color(style.foreground) else { continue }

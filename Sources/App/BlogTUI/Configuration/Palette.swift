@@ -17,9 +17,6 @@ struct Palette: Sendable {
   let good: UInt32
   let bad: UInt32
 
-  /// The colours of text.
-  var inks: [UInt32] { [dim, brand, author, star, question, good, bad] }
-
   /// The background of what has just arrived: the ground with a little of the brand's colour, as
   /// much as leaves all text readable.
   var glow: UInt32 {
@@ -38,39 +35,26 @@ struct Palette: Sendable {
     }
     return Theme(
       name: name,
-      styles: [
-        .brand: style(brand, .bold),
-        .activeTab: Style(
+      parts: [
+        style(brand): [.keyword],
+        style(brand, .bold): [.brand, .selectedBorder, .notice, .key, .heading],
+        style(brand, [.bold, .underline]): [.match],
+        Style(
           foreground: Self.color(ground),
           background: Self.color(brand),
           attributes: .bold
-        ),
-        .tab: style(dim),
-        .rule: style(dim),
-        .border: style(dim),
-        .selectedBorder: style(brand, .bold),
-        .title: Style(attributes: .bold),
-        .author: style(author),
-        .dim: style(dim),
-        .star: style(star, .bold),
-        .selected: Style(background: Self.color(selection)),
-        .notice: style(brand, .bold),
-        .failure: style(bad, .bold),
-        .question: style(question, .bold),
-        .key: style(brand, .bold),
-        .good: style(good),
-        .waiting: style(star),
-        .bad: style(bad, .bold),
-        .match: style(brand, [.bold, .underline]),
-        .glow: Style(background: Self.color(glow)),
-        .heading: style(brand, .bold),
-        .quote: style(dim),
-        .link: style(question),
-        .code: style(author),
-        .keyword: style(brand),
-        .string: style(good),
-        .number: style(question),
-        .comment: style(dim),
+        ): [.activeTab],
+        style(dim): [.tab, .rule, .border, .dim, .quote, .comment],
+        Style(attributes: .bold): [.title],
+        style(author): [.author, .code],
+        style(star): [.waiting],
+        style(star, .bold): [.star],
+        style(question): [.link, .number],
+        style(question, .bold): [.question],
+        style(good): [.good, .string],
+        style(bad, .bold): [.failure, .bad],
+        Style(background: Self.color(selection)): [.selected],
+        Style(background: Self.color(glow)): [.glow],
       ]
     )
   }
@@ -84,160 +68,38 @@ struct Palette: Sendable {
   }
 }
 
-extension Theme {
-  /// Embers on a dark hearth.
-  package static let ember = Palette.ember.theme
-  /// The same by day.
-  package static let emberLight = Palette.emberLight.theme
+extension Palette {
+  /// Embers on a dark hearth and the same by day; then the other dark ones, and the light ones.
+  static let all = table.split(separator: "\n").map { Palette(row: $0) }
+
+  /// A row for each: its name, and its colours in the order in which they are declared.
+  private static let table = """
+    ember       1A1512 3A2A20 B09A8A FF9E5E F2C9A0 FFC24B E8B4F0 A8CF7F FF8A80
+    ember-light FBF6EF F1E2CF 75604F A34100 7D4A1E 8F5400 7A3E9D 3F6B1F B3261E
+    forest      121A14 20352A 93AD9A 8FD694 B8DDB0 F2D06B C9C6F2 8FD694 FF9488
+    ocean       0F1820 1B3245 8FA9BC 6EC6FF A5D8F3 FFD166 C8BFFF 7FD8BE FF9A92
+    dusk        191724 332F4A A7A0C4 D3A6FF E6C7FF FFCB7D 9FD6F5 A3D9A5 FF9BAA
+    rose        1E1418 402632 BFA0AB FF9DB5 FBC6D2 FFCF80 D5BCFF A9D7A0 FF9A8C
+    slate       16191D 2C333C A0AAB6 9CC4E4 C8D3DE F0CB76 CDBDF0 9FD3A4 F79D9D
+    amber       120D00 332400 C79A4B FFB000 FFC657 FFD27A FFE0A3 FFC657 FFE9C2
+    phosphor    001200 06330F 57B869 4DFF7A 8CFFA6 B8FFC6 D6FFE0 4DFF7A E8FFEE
+    paper       FFFFFF E8E8E8 5F5F5F 00539C 3D4C5E 7F5300 6A3FA0 1E6B34 B3201A
+    mint        F1FAF4 D5EEDD 4E6757 00694A 2B5F75 775500 64489F 1B6B35 AD2430
+    sky         F2F8FD D5E7F6 506273 0A5A9E 2F5A80 7D5200 6347A3 1C6A40 AF2532
+    """
+
+  /// Reads a row of the table; it is a programmer error if a colour is missing.
+  private init(row: Substring) {
+    let words = row.split(separator: " ")
+    let colors = words.dropFirst().compactMap { UInt32($0, radix: 16) }
+    name = String(words[0])
+    (ground, selection, dim) = (colors[0], colors[1], colors[2])
+    (brand, author, star) = (colors[3], colors[4], colors[5])
+    (question, good, bad) = (colors[6], colors[7], colors[8])
+  }
 }
 
-extension Palette {
-  static let ember = Palette(
-    name: "ember",
-    ground: 0x1A1512,
-    selection: 0x3A2A20,
-    dim: 0xB09A8A,
-    brand: 0xFF9E5E,
-    author: 0xF2C9A0,
-    star: 0xFFC24B,
-    question: 0xE8B4F0,
-    good: 0xA8CF7F,
-    bad: 0xFF8A80
-  )
-  static let emberLight = Palette(
-    name: "ember-light",
-    ground: 0xFBF6EF,
-    selection: 0xF1E2CF,
-    dim: 0x75604F,
-    brand: 0xA34100,
-    author: 0x7D4A1E,
-    star: 0x8F5400,
-    question: 0x7A3E9D,
-    good: 0x3F6B1F,
-    bad: 0xB3261E
-  )
-
-  /// All but the default ones: the dark ones, then the light ones.
-  static let others = [
-    Palette(
-      name: "forest",
-      ground: 0x121A14,
-      selection: 0x20352A,
-      dim: 0x93AD9A,
-      brand: 0x8FD694,
-      author: 0xB8DDB0,
-      star: 0xF2D06B,
-      question: 0xC9C6F2,
-      good: 0x8FD694,
-      bad: 0xFF9488
-    ),
-    Palette(
-      name: "ocean",
-      ground: 0x0F1820,
-      selection: 0x1B3245,
-      dim: 0x8FA9BC,
-      brand: 0x6EC6FF,
-      author: 0xA5D8F3,
-      star: 0xFFD166,
-      question: 0xC8BFFF,
-      good: 0x7FD8BE,
-      bad: 0xFF9A92
-    ),
-    Palette(
-      name: "dusk",
-      ground: 0x191724,
-      selection: 0x332F4A,
-      dim: 0xA7A0C4,
-      brand: 0xD3A6FF,
-      author: 0xE6C7FF,
-      star: 0xFFCB7D,
-      question: 0x9FD6F5,
-      good: 0xA3D9A5,
-      bad: 0xFF9BAA
-    ),
-    Palette(
-      name: "rose",
-      ground: 0x1E1418,
-      selection: 0x402632,
-      dim: 0xBFA0AB,
-      brand: 0xFF9DB5,
-      author: 0xFBC6D2,
-      star: 0xFFCF80,
-      question: 0xD5BCFF,
-      good: 0xA9D7A0,
-      bad: 0xFF9A8C
-    ),
-    Palette(
-      name: "slate",
-      ground: 0x16191D,
-      selection: 0x2C333C,
-      dim: 0xA0AAB6,
-      brand: 0x9CC4E4,
-      author: 0xC8D3DE,
-      star: 0xF0CB76,
-      question: 0xCDBDF0,
-      good: 0x9FD3A4,
-      bad: 0xF79D9D
-    ),
-    Palette(
-      name: "amber",
-      ground: 0x120D00,
-      selection: 0x332400,
-      dim: 0xC79A4B,
-      brand: 0xFFB000,
-      author: 0xFFC657,
-      star: 0xFFD27A,
-      question: 0xFFE0A3,
-      good: 0xFFC657,
-      bad: 0xFFE9C2
-    ),
-    Palette(
-      name: "phosphor",
-      ground: 0x001200,
-      selection: 0x06330F,
-      dim: 0x57B869,
-      brand: 0x4DFF7A,
-      author: 0x8CFFA6,
-      star: 0xB8FFC6,
-      question: 0xD6FFE0,
-      good: 0x4DFF7A,
-      bad: 0xE8FFEE
-    ),
-    Palette(
-      name: "paper",
-      ground: 0xFFFFFF,
-      selection: 0xE8E8E8,
-      dim: 0x5F5F5F,
-      brand: 0x00539C,
-      author: 0x3D4C5E,
-      star: 0x7F5300,
-      question: 0x6A3FA0,
-      good: 0x1E6B34,
-      bad: 0xB3201A
-    ),
-    Palette(
-      name: "mint",
-      ground: 0xF1FAF4,
-      selection: 0xD5EEDD,
-      dim: 0x4E6757,
-      brand: 0x00694A,
-      author: 0x2B5F75,
-      star: 0x775500,
-      question: 0x64489F,
-      good: 0x1B6B35,
-      bad: 0xAD2430
-    ),
-    Palette(
-      name: "sky",
-      ground: 0xF2F8FD,
-      selection: 0xD5E7F6,
-      dim: 0x506273,
-      brand: 0x0A5A9E,
-      author: 0x2F5A80,
-      star: 0x7D5200,
-      question: 0x6347A3,
-      good: 0x1C6A40,
-      bad: 0xAF2532
-    ),
-  ]
+extension Theme {
+  package static let ember = Palette.all[0].theme
+  package static let emberLight = Palette.all[1].theme
 }

@@ -76,6 +76,12 @@ package struct Theme: Hashable, Sendable, Codable {
     self.styles = styles
   }
 
+  /// Makes a theme of styles, each with the parts that have it.
+  init(name: String, parts: KeyValuePairs<Style, [Role]>) {
+    let pairs = parts.flatMap { style, roles in roles.map { ($0, style) } }
+    self.init(name: name, styles: Dictionary(uniqueKeysWithValues: pairs))
+  }
+
   package subscript(role: Role) -> Style {
     styles[role] ?? role.fallback.map { self[$0] } ?? .plain
   }
@@ -140,100 +146,60 @@ package struct Theme: Hashable, Sendable, Codable {
 }
 
 extension Theme {
-  package static let builtIn =
-    [ember, emberLight] + Palette.others.map(\.theme) + [dark, light, highContrast, mono]
+  package static let builtIn = Palette.all.map(\.theme) + [dark, light, highContrast, mono]
 
   /// For dark backgrounds, with colours that every terminal supports.
   package static let dark = Theme(
     name: "dark",
-    styles: [
-      .brand: Style(foreground: .yellow, attributes: .bold),
-      .activeTab: Style(attributes: [.bold, .reverse]),
-      .rule: Style(attributes: .dim),
-      .border: Style(attributes: .dim),
-      .selectedBorder: Style(foreground: .yellow, attributes: .bold),
-      .title: Style(attributes: .bold),
-      .author: Style(foreground: .cyan),
-      .dim: Style(attributes: .dim),
-      .star: Style(foreground: .yellow, attributes: .bold),
-      .selected: Style(attributes: .reverse),
-      .notice: Style(foreground: .yellow, attributes: .bold),
-      .failure: Style(foreground: .red, attributes: .bold),
-      .question: Style(foreground: .yellow, attributes: .bold),
-      .key: Style(attributes: .bold),
-      .good: Style(foreground: .green),
-      .waiting: Style(foreground: .yellow),
-      .bad: Style(foreground: .red, attributes: .bold),
-      .match: Style(foreground: .yellow, attributes: [.bold, .underline]),
-      .glow: Style(foreground: .yellow),
-      .heading: Style(foreground: .yellow, attributes: .bold),
-      .quote: Style(attributes: .dim),
-      .link: Style(foreground: .magenta),
-      .code: Style(foreground: .cyan),
-      .keyword: Style(foreground: .yellow),
-      .string: Style(foreground: .green),
-      .number: Style(foreground: .magenta),
-      .comment: Style(attributes: .dim),
+    parts: [
+      Style(foreground: .yellow, attributes: .bold): [
+        .brand, .selectedBorder, .star, .notice, .question, .heading,
+      ],
+      Style(attributes: [.bold, .reverse]): [.activeTab],
+      Style(attributes: .dim): [.rule, .border, .dim, .quote, .comment],
+      Style(attributes: .bold): [.title, .key],
+      Style(foreground: .cyan): [.author, .code],
+      Style(attributes: .reverse): [.selected],
+      Style(foreground: .red, attributes: .bold): [.failure, .bad],
+      Style(foreground: .green): [.good, .string],
+      Style(foreground: .yellow): [.waiting, .glow, .keyword],
+      Style(foreground: .yellow, attributes: [.bold, .underline]): [.match],
+      Style(foreground: .magenta): [.link, .number],
     ]
   )
 
   /// For light backgrounds: no yellow, no cyan, nothing faint.
   package static let light = Theme(
     name: "light",
-    styles: [
-      .brand: Style(foreground: .rgb(0x8F, 0x3F, 0x00), attributes: .bold),
-      .activeTab: Style(attributes: [.bold, .reverse]),
-      .rule: Style(foreground: .rgb(0x87, 0x87, 0x87)),
-      .border: Style(foreground: .rgb(0x87, 0x87, 0x87)),
-      .selectedBorder: Style(foreground: .rgb(0x8F, 0x3F, 0x00), attributes: .bold),
-      .title: Style(attributes: .bold),
-      .author: Style(foreground: .rgb(0x00, 0x5F, 0x87)),
-      .dim: Style(foreground: .rgb(0x58, 0x58, 0x58)),
-      .star: Style(foreground: .rgb(0x8F, 0x3F, 0x00), attributes: .bold),
-      .selected: Style(attributes: .reverse),
-      .notice: Style(foreground: .rgb(0x8F, 0x3F, 0x00), attributes: .bold),
-      .failure: Style(foreground: .rgb(0xAF, 0x00, 0x00), attributes: .bold),
-      .question: Style(foreground: .rgb(0x5F, 0x00, 0x87), attributes: .bold),
-      .key: Style(attributes: .bold),
-      .good: Style(foreground: .rgb(0x00, 0x5F, 0x00)),
-      .waiting: Style(foreground: .rgb(0x8F, 0x3F, 0x00)),
-      .bad: Style(foreground: .rgb(0xAF, 0x00, 0x00), attributes: .bold),
-      .match: Style(foreground: .rgb(0x00, 0x5F, 0x87), attributes: [.bold, .underline]),
-      .glow: Style(foreground: .rgb(0x8F, 0x3F, 0x00)),
-      .heading: Style(foreground: .rgb(0x8F, 0x3F, 0x00), attributes: .bold),
-      .quote: Style(foreground: .rgb(0x58, 0x58, 0x58)),
-      .link: Style(foreground: .rgb(0x5F, 0x00, 0x87)),
-      .code: Style(foreground: .rgb(0x00, 0x5F, 0x87)),
-      .keyword: Style(foreground: .rgb(0x8F, 0x3F, 0x00)),
-      .string: Style(foreground: .rgb(0x00, 0x5F, 0x00)),
-      .number: Style(foreground: .rgb(0x5F, 0x00, 0x87)),
-      .comment: Style(foreground: .rgb(0x58, 0x58, 0x58)),
+    parts: [
+      Style(foreground: .rgb(0x8F, 0x3F, 0x00), attributes: .bold): [
+        .brand, .selectedBorder, .star, .notice, .heading,
+      ],
+      Style(attributes: [.bold, .reverse]): [.activeTab],
+      Style(foreground: .rgb(0x87, 0x87, 0x87)): [.rule, .border],
+      Style(attributes: .bold): [.title, .key],
+      Style(foreground: .rgb(0x00, 0x5F, 0x87)): [.author, .code],
+      Style(foreground: .rgb(0x58, 0x58, 0x58)): [.dim, .quote, .comment],
+      Style(attributes: .reverse): [.selected],
+      Style(foreground: .rgb(0xAF, 0x00, 0x00), attributes: .bold): [.failure, .bad],
+      Style(foreground: .rgb(0x5F, 0x00, 0x87), attributes: .bold): [.question],
+      Style(foreground: .rgb(0x00, 0x5F, 0x00)): [.good, .string],
+      Style(foreground: .rgb(0x8F, 0x3F, 0x00)): [.waiting, .glow, .keyword],
+      Style(foreground: .rgb(0x00, 0x5F, 0x87), attributes: [.bold, .underline]): [.match],
+      Style(foreground: .rgb(0x5F, 0x00, 0x87)): [.link, .number],
     ]
   )
 
   /// No faint text, no colours that could be hard to read, and more underlines.
   package static let highContrast = Theme(
     name: "high-contrast",
-    styles: [
-      .brand: Style(attributes: [.bold, .underline]),
-      .activeTab: Style(attributes: [.bold, .reverse]),
-      .selectedBorder: Style(attributes: .bold),
-      .title: Style(attributes: .bold),
-      .author: Style(attributes: .underline),
-      .star: Style(attributes: .bold),
-      .selected: Style(attributes: [.bold, .reverse]),
-      .notice: Style(attributes: [.bold, .reverse]),
-      .failure: Style(foreground: .white, background: .red, attributes: .bold),
-      .question: Style(attributes: [.bold, .reverse]),
-      .key: Style(attributes: [.bold, .underline]),
-      .good: Style(attributes: .bold),
-      .waiting: Style(attributes: .bold),
-      .bad: Style(attributes: [.bold, .reverse]),
-      .match: Style(attributes: [.bold, .underline]),
-      .glow: Style(attributes: .bold),
-      .link: Style(attributes: .underline),
-      .code: .plain,
-      .keyword: Style(attributes: .bold),
+    parts: [
+      Style(attributes: [.bold, .underline]): [.brand, .key, .match],
+      Style(attributes: [.bold, .reverse]): [.activeTab, .selected, .notice, .question, .bad],
+      Style(attributes: .bold): [.selectedBorder, .title, .star, .good, .waiting, .glow, .keyword],
+      Style(attributes: .underline): [.author, .link],
+      Style(foreground: .white, background: .red, attributes: .bold): [.failure],
+      Style.plain: [.code],
     ]
   )
 
