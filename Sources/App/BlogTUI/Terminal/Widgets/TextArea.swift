@@ -25,7 +25,7 @@ package struct TextArea: Hashable, Sendable {
   var size = Size(width: 1, height: 1)
   var topLine = 0
   var topRow = 0
-  private var killed = ""
+  private var killed: [Character] = []
   private var goalColumn: Int?
   private var history = UndoHistory<Snapshot>()
 
@@ -47,7 +47,9 @@ package struct TextArea: Hashable, Sendable {
   package var isEmpty: Bool { count == 0 }
 
   /// Replaces the text and puts the cursor at its end.
-  package mutating func setText(_ text: String) {
+  package mutating func setText(_ text: String) { setText(EditorText.characters(of: text)) }
+
+  mutating func setText(_ characters: [Character]) {
     lines = [[]]
     count = 0
     utf16Count = 0
@@ -56,15 +58,19 @@ package struct TextArea: Hashable, Sendable {
     topRow = 0
     goalColumn = nil
     history = UndoHistory()
-    _ = insert(text)
+    _ = insert(characters)
     reveal()
   }
 
   /// Replaces the text by one from elsewhere, as a step that can be undone.
   mutating func replaceText(with text: String) {
+    replaceText(with: EditorText.characters(of: text))
+  }
+
+  mutating func replaceText(with characters: [Character]) {
     let before = Snapshot(lines: lines, cursor: cursor, count: count, utf16Count: utf16Count)
     var steps = history
-    setText(text)
+    setText(characters)
     if lines != before.lines { steps.record(before, as: .whole) }
     history = steps
   }
@@ -82,9 +88,13 @@ package struct TextArea: Hashable, Sendable {
   ///
   /// Pasted text is cut off at the limit.
   package mutating func handle(_ key: KeyEvent) -> EditOutcome {
-    guard let command = EditCommand(key) else { return .ignored }
+    EditCommand(key).map { handle($0) } ?? .ignored
+  }
+
+  /// Carries out a command, which inserts these characters instead of its own if there are any.
+  mutating func handle(_ command: EditCommand, with typed: [Character]? = nil) -> EditOutcome {
     let before = Snapshot(lines: lines, cursor: cursor, count: count, utf16Count: utf16Count)
-    let outcome = perform(command, from: before)
+    let outcome = perform(command, with: typed, from: before)
     if outcome == .changed, let step = command.step {
       history.record(before, as: step)
     } else if outcome == .moved {
@@ -124,12 +134,16 @@ package struct TextArea: Hashable, Sendable {
     let before = Snapshot(lines: lines, cursor: cursor, count: count, utf16Count: utf16Count)
     goalColumn = nil
     _ = remove(to: location(column), keeps: false)
-    _ = insert(text)
+    _ = insert(EditorText.characters(of: text))
     history.record(before, as: .whole)
     reveal()
   }
 
-  private mutating func perform(_ command: EditCommand, from now: Snapshot) -> EditOutcome {
+  private mutating func perform(
+    _ command: EditCommand,
+    with typed: [Character]?,
+    from now: Snapshot
+  ) -> EditOutcome {
     let goal = goalColumn
     goalColumn = nil
     switch command {
@@ -142,9 +156,9 @@ package struct TextArea: Hashable, Sendable {
     case .pageDown:
       return moveVertically(by: size.height, goal: goal)
     case .insert(let text):
-      return insert(text)
+      return insert(typed ?? EditorText.characters(of: text))
     case .newline:
-      return insert("\n")
+      return insert(["\n"])
     case .yank:
       return insert(killed)
     case .undo:
@@ -219,8 +233,8 @@ package struct TextArea: Hashable, Sendable {
     return Location(line: cursor.line + 1, column: 0)
   }
 
-  private mutating func insert(_ text: String) -> EditOutcome {
-    let accepted = EditorText.characters(of: text).prefix(max(0, limit - count))
+  private mutating func insert(_ characters: [Character]) -> EditOutcome {
+    let accepted = characters.prefix(max(0, limit - count))
     guard !accepted.isEmpty else { return .moved }
     let pieces = accepted.split(separator: "\n", omittingEmptySubsequences: false)
     let old = lines[cursor.line].count
@@ -255,22 +269,22 @@ package struct TextArea: Hashable, Sendable {
     let oldUnits = lines[start.line...end.line].reduce(end.line - start.line) {
       $0 + Self.units(of: $1)
     }
-    var removed = ""
     var range = start.column..<lines[start.line].count
+    var removed = Array(lines[start.line][range])
     var rest: [Character] = []
     if start.line == end.line {
       range = start.column..<end.column
-      removed = String(lines[start.line][range])
+      removed = Array(lines[start.line][range])
     } else {
       // Only adjacent lines are ever joined, since no key removes more than one newline.
-      removed = String(lines[start.line][range]) + "\n" + String(lines[end.line][..<end.column])
+      removed += ["\n"] + lines[end.line][..<end.column]
       rest = Array(lines[end.line][end.column...])
       lines.remove(at: end.line)
     }
+    if keeps { killed = removed }
     _ = EditorText.replace(range, of: &lines[start.line], with: rest)
     count -= old - lines[start.line].count
     utf16Count -= oldUnits - Self.units(of: lines[start.line])
-    if keeps { killed = removed }
     cursor = Location(line: start.line, column: min(start.column, lines[start.line].count))
     return .changed
   }
