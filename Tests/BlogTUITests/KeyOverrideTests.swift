@@ -21,7 +21,7 @@ struct KeyOverrideTests {
     var table = table
     var result: Action?
     for key in keys.split(separator: " ").compactMap({ KeyEvent(description: String($0)) }) {
-      if case .action(let action) = table.match(key, in: [context]) { result = action }
+      if case .action(let action) = table.match(key, in: context) { result = action }
     }
     return result
   }

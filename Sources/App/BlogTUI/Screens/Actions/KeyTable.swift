@@ -33,8 +33,8 @@ package enum KeyMatch: Hashable, Sendable {
 /// The table of all keys, with the keys of a sequence that has begun.
 ///
 /// States: idle → (first key of a sequence) → pending ⇄ (next key) → (last key, or any other) →
-/// idle. Keys that begin a longer sequence in one of the contexts always wait for the rest, even if
-/// they are also bound alone. There is no timeout: a sequence can be typed slowly, and any key that
+/// idle. Keys that begin a longer sequence in the context always wait for the rest, even if they are
+/// also bound alone. There is no timeout: a sequence can be typed slowly, and any key that
 /// does not continue it ends it.
 package struct KeyTable: Sendable {
   private struct Use: Hashable {
@@ -89,20 +89,17 @@ package struct KeyTable: Sendable {
     self.beginnings = beginnings
   }
 
-  /// Returns what the key does in the first of the contexts that binds it.
+  /// Returns what the key does in the context.
   ///
   /// A key that continues no sequence does nothing and resets the table.
-  package mutating func match(_ key: KeyEvent, in contexts: [Context]) -> KeyMatch {
+  package mutating func match(_ key: KeyEvent, in context: Context) -> KeyMatch {
     let typed = pendingKeys + [key]
     pendingKeys = []
-    for context in contexts {
-      if beginnings[context]?.contains(typed) == true {
-        pendingKeys = typed
-        return .pending
-      }
-      if let action = meanings[context]?[typed] { return .action(action) }
+    if beginnings[context]?.contains(typed) == true {
+      pendingKeys = typed
+      return .pending
     }
-    return .unbound
+    return meanings[context]?[typed].map { .action($0) } ?? .unbound
   }
 
   /// What can follow the pending keys in the context: the remaining keys, and their binding.

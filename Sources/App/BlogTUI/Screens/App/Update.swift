@@ -165,7 +165,7 @@ extension Model {
     let keepsMessage = context.isTyping && session.message?.outlasts(key) == true
     if !keepsMessage { session.message = nil }
     if let effects = stack.complete(.key(key), session: &session) { return effects }
-    switch session.keys.match(key, in: [context]) {
+    switch session.keys.match(key, in: context) {
     case .action(let action):
       session.inspector.cause = "key \(key): \(action.name)"
       return perform(action, in: context)
@@ -186,13 +186,13 @@ extension Model {
   /// Whether the key has a meaning of its own where the user is.
   func binds(_ key: KeyEvent) -> Bool {
     var keys = session.keys
-    return keys.match(key, in: [context]) != .unbound
+    return keys.match(key, in: context) != .unbound
       || (context.isTyping && EditCommand(key) != nil)
   }
 
   /// On a screen too small to show anything, only harmless keys work.
   private mutating func handleBlindly(_ key: KeyEvent, in context: Context) -> [Effect] {
-    guard case .action(let action) = session.keys.match(key, in: [context]) else { return [] }
+    guard case .action(let action) = session.keys.match(key, in: context) else { return [] }
     switch action {
     case .redraw: return [.terminal(.redraw)]
     case .suspend: return [.terminal(.suspend)]
