@@ -7,24 +7,23 @@ import Testing
 struct LayoutTests {
   @Test("Flexible parts share the space that fixed parts leave")
   func lengths() {
-    #expect(Layout.lengths([.fixed(2), .flexible(1), .fixed(1)], total: 10) == [2, 7, 1])
-    #expect(Layout.lengths([.flexible(1), .flexible(2)], total: 9) == [3, 6])
-    #expect(Layout.lengths([.flexible(1), .flexible(1)], total: 5) == [2, 3])
+    #expect(Layout.lengths([.fixed(2), .flexible, .fixed(1)], total: 10) == [2, 7, 1])
+    #expect(Layout.lengths([.flexible, .flexible], total: 5) == [2, 3])
   }
 
   @Test("Fixed parts shrink from the last one when space runs out")
   func noRoom() {
-    #expect(Layout.lengths([.fixed(2), .fixed(3), .flexible(1)], total: 4) == [2, 2, 0])
-    #expect(Layout.lengths([.fixed(-2), .flexible(-1)], total: -4) == [0, 0])
+    #expect(Layout.lengths([.fixed(2), .fixed(3), .flexible], total: 4) == [2, 2, 0])
+    #expect(Layout.lengths([.fixed(-2), .flexible], total: -4) == [0, 0])
   }
 
   @Test("Rows and columns tile the rectangle")
   func rectangles() {
     let rect = Rect(row: 1, column: 2, width: 10, height: 5)
-    let rows = Layout.rows([.fixed(1), .flexible(1)], in: rect)
+    let rows = Layout.rows([.fixed(1), .flexible], in: rect)
     #expect(rows[0] == Rect(row: 1, column: 2, width: 10, height: 1))
     #expect(rows[1] == Rect(row: 2, column: 2, width: 10, height: 4))
-    let columns = Layout.columns([.flexible(1), .fixed(3)], in: rect)
+    let columns = Layout.columns([.flexible, .fixed(3)], in: rect)
     #expect(columns[0] == Rect(row: 1, column: 2, width: 7, height: 5))
     #expect(columns[1] == Rect(row: 1, column: 9, width: 3, height: 5))
   }
@@ -35,7 +34,7 @@ struct LayoutTests {
     let parts = (0..<Int.random(in: 0...6, using: &generator)).map { _ in
       Bool.random(using: &generator)
         ? Length.fixed(Int.random(in: -1...9, using: &generator))
-        : Length.flexible(Int.random(in: -1...3, using: &generator))
+        : .flexible
     }
     for total in -1...30 {
       let lengths = Layout.lengths(parts, total: total)

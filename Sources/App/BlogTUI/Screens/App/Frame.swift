@@ -17,7 +17,7 @@ package struct Frame: Hashable, Sendable {
   package init(_ size: Size) {
     let rule: Length = size.height >= 10 ? .fixed(1) : .fixed(0)
     let rows = Layout.rows(
-      [.fixed(1), rule, .flexible(1), rule, .fixed(1), .fixed(1)],
+      [.fixed(1), rule, .flexible, rule, .fixed(1), .fixed(1)],
       in: Rect(size: size)
     )
     header = rows[0]

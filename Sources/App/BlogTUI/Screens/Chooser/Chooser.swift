@@ -12,8 +12,8 @@ struct ChooserFrame: Hashable {
 
   init(_ room: Rect, noteHeight: Int = 0) {
     let height = min(noteHeight, room.height / 2)
-    let rows = Layout.rows([.fixed(1), .flexible(1), .fixed(height)], in: room)
-    let columns = Layout.columns([.fixed(2), .flexible(1)], in: rows[0])
+    let rows = Layout.rows([.fixed(1), .flexible, .fixed(height)], in: room)
+    let columns = Layout.columns([.fixed(2), .flexible], in: rows[0])
     prompt = columns[0]
     field = columns[1]
     list = rows[1]

@@ -22,7 +22,7 @@ struct ComposeFrame: Hashable {
     let gap: Length = isHigh ? .fixed(1) : .fixed(0)
     let rows = Layout.rows(
       [
-        gap, label, .fixed(1), gap, label, .flexible(1),
+        gap, label, .fixed(1), gap, label, .flexible,
         frame.lowerRule.isEmpty ? .fixed(0) : .fixed(1),
       ],
       in: frame.content
@@ -31,7 +31,7 @@ struct ComposeFrame: Hashable {
     title = Self.field(rows[2], textWidth: textWidth)
     bodyLabel = rows[4]
     let isWide = frame.content.width >= Self.wide
-    let halves = Layout.columns([.flexible(1), isWide ? .flexible(1) : .fixed(0)], in: rows[5])
+    let halves = Layout.columns([.flexible, isWide ? .flexible : .fixed(0)], in: rows[5])
     body = Self.field(halves[0], textWidth: textWidth)
     preview = isWide ? Self.field(halves[1], textWidth: textWidth) : halves[1]
     problem = rows[6]

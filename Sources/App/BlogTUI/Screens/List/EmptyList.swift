@@ -38,7 +38,7 @@ extension Painter {
         let style = index == 0 ? theme.text : theme.dim
         screen.put(text, in: room.line(index), style: style, aligned: .center)
       case .key(let key, let meaning):
-        let cells = Layout.columns([.fixed(column), .flexible(1)], in: block.line(index))
+        let cells = Layout.columns([.fixed(column), .flexible], in: block.line(index))
         screen.put(key, in: cells[0], style: theme.key)
         put(meaning, in: cells[1], style: theme.dim)
       case .gap: break

@@ -96,7 +96,7 @@ struct PostRowColumns {
     let comments = isWide ? 5 : 0
     let parts = Layout.columns(
       [
-        .fixed(1), .fixed(isWide ? 1 : 0), .flexible(1), .fixed(author > 0 ? gap : 0),
+        .fixed(1), .fixed(isWide ? 1 : 0), .flexible, .fixed(author > 0 ? gap : 0),
         .fixed(author), .fixed(gap), .fixed(look.ageWidth), .fixed(comments > 0 ? 1 : 0),
         .fixed(comments), .fixed(gap), .fixed(1),
         .fixed(isWide ? 5 : 3), .fixed(isWide ? 1 : 0),

@@ -32,13 +32,13 @@ struct PostFrame: Hashable {
       height: content.height + (isBesideList ? 0 : frame.lowerRule.height)
     )
     let rule: Length = hasRule ? .fixed(1) : .fixed(0)
-    let rows = Layout.rows([.flexible(1), rule, .fixed(fieldHeight)], in: all)
+    let rows = Layout.rows([.flexible, rule, .fixed(fieldHeight)], in: all)
     border = rows[0].with(width: min(2, all.width))
     text = rows[0].cut(left: border.width)
       .with(width: min(textWidth, all.width - border.width - 1))
     let margin = isBesideList ? border.width : 0
     self.rule = rows[1].cut(left: margin)
-    let columns = Layout.columns([.fixed(2), .flexible(1)], in: rows[2].cut(left: margin))
+    let columns = Layout.columns([.fixed(2), .flexible], in: rows[2].cut(left: margin))
     prompt = columns[0]
     field = columns[1]
   }

@@ -122,8 +122,8 @@ package struct Rect: Hashable, Sendable {
 package enum Length: Hashable, Sendable {
   /// Exactly that many cells, or fewer if the rectangle is too small.
   case fixed(Int)
-  /// A share of what the fixed parts leave, in proportion to its weight.
-  case flexible(Int)
+  /// An equal share of what the fixed parts leave.
+  case flexible
 }
 
 /// Divides rectangles into rows and columns.
@@ -150,22 +150,20 @@ package enum Layout {
   package static func lengths(_ parts: [Length], total: Int) -> [Int] {
     var left = max(0, total)
     var result = [Int](repeating: 0, count: parts.count)
-    var weights = 0
+    var shares = 0
     for (index, part) in parts.enumerated() {
       switch part {
       case .fixed(let length):
         result[index] = min(max(0, length), left)
         left -= result[index]
-      case .flexible(let weight):
-        weights += max(0, weight)
+      case .flexible:
+        shares += 1
       }
     }
-    for (index, part) in parts.enumerated() {
-      guard case .flexible(let weight) = part, weight > 0, weights > 0 else { continue }
-      let share = left * weight / weights
-      result[index] = share
-      left -= share
-      weights -= weight
+    for (index, part) in parts.enumerated() where part == .flexible {
+      result[index] = left / shares
+      left -= result[index]
+      shares -= 1
     }
     return result
   }
