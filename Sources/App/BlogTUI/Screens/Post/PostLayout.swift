@@ -166,12 +166,7 @@ package struct PostLayout: Equatable, Sendable {
   ///
   /// - Complexity: O(log n)
   func firstComment(from line: Int) -> Int {
-    var (low, high) = (0, rows.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if range(of: middle).lowerBound < line { low = middle + 1 } else { high = middle }
-    }
-    return low
+    rows.indices.partitioningIndex { range(of: $0).lowerBound >= line }
   }
 
   /// The comment that a line belongs to; nil for lines around comments.
