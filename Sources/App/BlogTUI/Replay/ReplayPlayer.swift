@@ -2,18 +2,6 @@
 ///
 /// States: paused ⇄ playing at one of the speeds. It pauses at the end.
 package struct ReplayPlayer: Sendable {
-  enum Command: Hashable, Sendable {
-    case step(Int)
-    case minutes(Int64)
-    case first
-    case last
-    case play
-    case faster
-    case next(ReplayFact.Kind)
-    case previous(ReplayFact.Kind)
-    case quit
-  }
-
   /// The speeds, as multiples of real time.
   static let speeds: [Int64] = [1, 4, 16]
   /// The longest pause during playback, in milliseconds; longer pauses are shortened.
@@ -53,61 +41,51 @@ package struct ReplayPlayer: Sendable {
   }
 
   package mutating func handle(_ key: KeyEvent) {
-    if case .resize(let new) = key {
-      size = new
-      return
-    }
-    guard let command = Self.command(for: key) else { return }
+    let before = notice
     notice = nil
-    switch command {
-    case .step(let count):
-      isPlaying = false
-      replay.move(by: count)
-    case .minutes(let count): replay.move(byMilliseconds: count * 60_000)
-    case .first: replay.move(to: 0)
-    case .last: replay.move(to: replay.count)
-    case .play:
+    switch key {
+    case .resize(let new):
+      size = new
+      notice = before
+    case .character("]"), .right: step(by: 1)
+    case .character("["), .left: step(by: -1)
+    case .character("}"), .pageDown: replay.move(byMilliseconds: 60_000)
+    case .character("{"), .pageUp: replay.move(byMilliseconds: -60_000)
+    case .home, .character("g"): replay.move(to: 0)
+    case .end, .character("G"): replay.move(to: replay.count)
+    case .character(" "):
       if replay.isAtEnd { replay.move(to: 0) }
       isPlaying.toggle()
-    case .faster:
+    case .character("f"):
       let index = Self.speeds.firstIndex(of: speed) ?? 0
       speed = Self.speeds[(index + 1) % Self.speeds.count]
-    case .next(let kind):
-      isPlaying = false
-      if !replay.moveToNext(kind) { notice = "No more of that kind." }
-    case .previous(let kind):
-      isPlaying = false
-      if !replay.moveToPrevious(kind) { notice = "None of that kind before." }
-    case .quit: hasEnded = true
+    case .character("q"), .escape, .control("c"): hasEnded = true
+    case .character(let letter) where jump(letter): break
+    default: notice = before
     }
     if replay.isAtEnd { isPlaying = false }
   }
 
-  private static func command(for key: KeyEvent) -> Command? {
-    switch key {
-    case .character("]"), .right: .step(1)
-    case .character("["), .left: .step(-1)
-    case .character("}"), .pageDown: .minutes(1)
-    case .character("{"), .pageUp: .minutes(-1)
-    case .home, .character("g"): .first
-    case .end, .character("G"): .last
-    case .character(" "): .play
-    case .character("f"): .faster
-    case .character("q"), .escape, .control("c"): .quit
-    case .character(let letter): jump(letter)
-    default: nil
-    }
+  private mutating func step(by count: Int) {
+    isPlaying = false
+    replay.move(by: count)
   }
 
-  /// A lower-case letter jumps to the next fact of a kind, its capital to the previous one.
-  private static func jump(_ letter: Character) -> Command? {
+  /// Jumps to the next fact of the kind of a letter, or to the previous one with its capital; returns
+  /// false if it is the letter of none.
+  private mutating func jump(_ letter: Character) -> Bool {
     let kinds: [Character: ReplayFact.Kind] = [
       "k": .key, "p": .post, "s": .star, "c": .comment, "w": .people, "o": .connection,
       "x": .refusal,
     ]
-    if let kind = kinds[letter] { return .next(kind) }
-    let small = letter.lowercased().first
-    return small.flatMap { kinds[$0] }.map { .previous($0) }
+    guard let kind = letter.lowercased().first.flatMap({ kinds[$0] }) else { return false }
+    isPlaying = false
+    if kinds[letter] != nil {
+      if !replay.moveToNext(kind) { notice = "No more of that kind." }
+    } else if !replay.moveToPrevious(kind) {
+      notice = "None of that kind before."
+    }
+    return true
   }
 }
 
