@@ -188,14 +188,11 @@ struct Needle: Hashable, Sendable {
   init(_ text: some StringProtocol) { bytes = Array(text.lowercased().utf8) }
 
   func isIn(_ text: String) -> Bool {
-    let isInASCII = text.utf8.withContiguousStorageIfAvailable(isInASCII) ?? nil
-    if let isInASCII { return isInASCII }
-    let hay = Array(text.lowercased().utf8)
-    guard !bytes.isEmpty else { return true }
-    guard hay.count >= bytes.count else { return false }
-    return (0...(hay.count - bytes.count)).contains { start in
-      hay[start] == bytes[0] && hay[start..<(start + bytes.count)].elementsEqual(bytes)
+    // An ASCII text need not be copied.
+    let isInASCII = text.utf8.withContiguousStorageIfAvailable { hay in
+      hay.allSatisfy { $0 < 0x80 } ? occurs(in: hay) : nil
     }
+    return (isInASCII ?? nil) ?? occurs(in: Array(text.lowercased().utf8))
   }
 }
 
@@ -209,14 +206,12 @@ extension Needle {
     return !start.allSatisfy { $0 < 0x80 } && text.lowercased().utf8.starts(with: bytes)
   }
 
-  /// Whether it occurs in an ASCII text, without copying that text; nil for any other text.
-  private func isInASCII(_ hay: UnsafeBufferPointer<UInt8>) -> Bool? {
-    guard hay.allSatisfy({ $0 < 0x80 }) else { return nil }
+  private func occurs(in hay: some RandomAccessCollection<UInt8>) -> Bool {
     guard let first = bytes.first else { return true }
     guard hay.count >= bytes.count else { return false }
-    return (0...(hay.count - bytes.count)).contains { start in
+    return hay.indices.dropLast(bytes.count - 1).contains { start in
       Self.lowercased(hay[start]) == first
-        && bytes.indices.allSatisfy { Self.lowercased(hay[start + $0]) == bytes[$0] }
+        && zip(hay[start...], bytes).allSatisfy { Self.lowercased($0) == $1 }
     }
   }
 

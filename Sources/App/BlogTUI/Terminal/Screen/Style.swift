@@ -136,10 +136,20 @@ package struct Style: Hashable, Sendable {
 }
 
 extension Style.Attributes {
-  /// The parameters of the sequence that sets them (ECMA-48, SGR).
-  var codes: [String] {
-    let all: [(Self, String)] = [(.bold, "1"), (.dim, "2"), (.underline, "4"), (.reverse, "7")]
-    return all.filter { contains($0.0) }.map(\.1)
+  /// Each attribute with its name in theme files and the parameter of the sequence that sets it
+  /// (ECMA-48, SGR).
+  private static let all: [(attribute: Self, name: String, code: String)] = [
+    (.bold, "bold", "1"), (.dim, "dim", "2"), (.underline, "underline", "4"),
+    (.reverse, "reverse", "7"),
+  ]
+
+  /// The parameters of the sequence that sets them.
+  var codes: [String] { Self.all.filter { contains($0.attribute) }.map(\.code) }
+  fileprivate var names: [String] { Self.all.filter { contains($0.attribute) }.map(\.name) }
+
+  fileprivate init?(name: some StringProtocol) {
+    guard let attribute = Self.all.first(where: { $0.name == name })?.attribute else { return nil }
+    self = attribute
   }
 }
 
@@ -167,13 +177,9 @@ extension Style: Codable {
 }
 
 extension Style: CustomStringConvertible {
-  private static let attributeNames: [(Attributes, String)] = [
-    (.bold, "bold"), (.dim, "dim"), (.underline, "underline"), (.reverse, "reverse"),
-  ]
-
   /// The style as written in theme files, such as `bold yellow on blue`; empty for the plain style.
   package var description: String {
-    var words = Self.attributeNames.filter { attributes.contains($0.0) }.map(\.1)
+    var words = attributes.names
     if foreground != .standard { words.append(foreground.description) }
     if background != .standard { words += ["on", background.description] }
     return words.joined(separator: " ")
@@ -186,8 +192,7 @@ extension Style: CustomStringConvertible {
     for word in description.split(separator: " ") {
       if word == "on", !isBackground {
         isBackground = true
-      } else if let attribute = Self.attributeNames.first(where: { $0.1 == word })?.0, !isBackground
-      {
+      } else if let attribute = Attributes(name: word), !isBackground {
         attributes.formUnion(attribute)
       } else if let color = Color(description: String(word)) {
         if isBackground { background = color } else { foreground = color }
@@ -200,27 +205,26 @@ extension Style: CustomStringConvertible {
 }
 
 extension Color: CustomStringConvertible {
-  private static let names: [(Color, String)] = [
-    (.standard, "default"), (.black, "black"), (.red, "red"), (.green, "green"),
-    (.yellow, "yellow"), (.blue, "blue"), (.magenta, "magenta"), (.cyan, "cyan"),
-    (.white, "white"),
+  /// The names of ``named``, in the same order.
+  private static let names = [
+    "default", "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white",
   ]
 
   /// The colour as written in theme files: a name, `214`, or `#ff8700`.
   package var description: String {
-    if let name = Self.names.first(where: { $0.0 == self })?.1 { return name }
     switch self {
-    case .indexed(let index): return String(index)
+    case .indexed(let index): String(index)
     case .rgb(let red, let green, let blue):
-      return "#" + [red, green, blue].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    case .standard, .black, .red, .green, .yellow, .blue, .magenta, .cyan, .white: return ""
+      "#" + [red, green, blue].map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    case .standard, .black, .red, .green, .yellow, .blue, .magenta, .cyan, .white:
+      Self.names[Int(bits)]
     }
   }
 
   /// Reads the format of ``description``; nil if it is not a colour.
   package init?(description: String) {
-    if let color = Self.names.first(where: { $0.1 == description })?.0 {
-      self = color
+    if let number = Self.names.firstIndex(of: description) {
+      self = Self.named[number]
     } else if let index = UInt8(description) {
       self = .indexed(index)
     } else {
