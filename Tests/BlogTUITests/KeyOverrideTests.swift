@@ -33,7 +33,7 @@ struct KeyOverrideTests {
     #expect(action(table, "x", in: .list) == .star)
     #expect(action(table, "x", in: .post) == nil)
     #expect(action(table, "s", in: .list) == .star)
-    #expect(table.key(for: .star, in: .list)?.description == "x")
+    #expect(table.keyText(for: .star, in: .list)?.string == "x")
   }
 
   @Test("A binding without a context applies wherever the action does, but not in text fields")

@@ -66,8 +66,8 @@ struct KeyTableTests {
     let table = makeTable()
     #expect(table.bindings(in: .list).map(\.help.string) == ["Next", "First", "Open"])
     #expect(table.bindings(in: .list).map(\.keysText.string) == ["j, Down", "g g, Home", "Enter"])
-    #expect(table.key(for: .top, in: .post)?.description == "g g")
-    #expect(table.key(for: .quit, in: .post) == nil)
+    #expect(table.keyText(for: .top, in: .post)?.string == "g g")
+    #expect(table.keyText(for: .quit, in: .post) == nil)
   }
 
   @Test("Conflicting bindings are found")

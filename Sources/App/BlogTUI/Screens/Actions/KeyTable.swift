@@ -53,7 +53,7 @@ package struct KeyTable: Sendable {
   /// The rows, in the order of the help screen.
   package let bindings: [KeyBinding]
   // Drawing one screen looks up about a dozen of these.
-  private let firstKeys: [Use: (sequence: KeySequence, text: SafeText)]
+  private let firstKeys: [Use: SafeText]
   private let rows: [Context: [KeyBinding]]
   /// The action of each sequence, by context.
   private let meanings: [Context: [[KeyEvent]: Action]]
@@ -64,7 +64,7 @@ package struct KeyTable: Sendable {
 
   package init(_ bindings: [KeyBinding]) {
     self.bindings = bindings
-    var firstKeys: [Use: (sequence: KeySequence, text: SafeText)] = [:]
+    var firstKeys: [Use: SafeText] = [:]
     var rows: [Context: [KeyBinding]] = [:]
     var meanings: [Context: [[KeyEvent]: Action]] = [:]
     var beginnings: [Context: Set<[KeyEvent]>] = [:]
@@ -73,7 +73,7 @@ package struct KeyTable: Sendable {
         rows[context, default: []].append(row)
         let use = Use(action: row.action, context: context)
         if firstKeys[use] == nil, let first = row.keys.first {
-          firstKeys[use] = (first, SafeText(untrusted: first.description))
+          firstKeys[use] = SafeText(untrusted: first.description)
         }
         for keys in row.keys.map(\.keys) {
           if meanings[context]?[keys] == nil { meanings[context, default: [:]][keys] = row.action }
@@ -118,13 +118,8 @@ package struct KeyTable: Sendable {
     rows[context] ?? []
   }
 
-  /// The first sequence for the action in the context, for hints.
-  package func key(for action: Action, in context: Context) -> KeySequence? {
-    firstKeys[Use(action: action, context: context)]?.sequence
-  }
-
-  /// The name of the first sequence for the action in the context.
+  /// The name of the first sequence for the action in the context, for hints.
   package func keyText(for action: Action, in context: Context) -> SafeText? {
-    firstKeys[Use(action: action, context: context)]?.text
+    firstKeys[Use(action: action, context: context)]
   }
 }

@@ -277,9 +277,9 @@ extension Painter {
     let mark: SafeText = isASCII ? ">" : "›"
     let style = open.line.isWriting ? theme.selectedBorder : theme.dim
     screen.put(mark, at: areas.prompt.origin, style: style, clip: areas.prompt)
-    let key = session.keys.key(for: .comment, in: .post).map(\.description) ?? ""
-    let prompt = prompt(of: open)
-    let hint = SafeText(untrusted: open.line.isWriting ? prompt : "\(key) writes a comment")
+    let key = session.keys.keyText(for: .comment, in: .post) ?? .empty
+    let hint =
+      open.line.isWriting ? SafeText(untrusted: prompt(of: open)) : key + " writes a comment"
     let isFocused = open.line.isWriting && model.context == .comment
     hits.add(.field(of: OpenPost.self), at: areas.prompt)
     hits.add(.field(of: OpenPost.self), at: areas.field)

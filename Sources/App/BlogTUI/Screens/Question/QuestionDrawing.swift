@@ -79,13 +79,12 @@ extension Painter {
 
   /// The answers to a question with their keys; the selected one is in brackets.
   private func answers(to asked: QuestionScreen) -> [(Answer, SafeText)] {
-    let keys =
-      [nil, session.keys.key(for: .yes, in: .confirm)?.description]
-      + [session.keys.key(for: .no, in: .confirm)?.description]
+    let letters: [Action] = [.yes, .no]
+    let keys = [nil] + letters.map { session.keys.keyText(for: $0, in: .confirm) }
     return zip(asked.question.answers, keys).map { answer, key in
       let name = Self.name(of: answer)
       if answer == asked.answer { return (answer, "[" + name + "]") }
-      return (answer, key.map { SafeText(untrusted: $0) + " " + name } ?? name)
+      return (answer, key.map { $0 + " " + name } ?? name)
     }
   }
 
