@@ -59,7 +59,7 @@ extension Int64 {
 
 /// A day of the calendar, in the user's time zone.
 package struct CalendarDay: Hashable {
-  private static let millisecondsPerDay: Int64 = 86_400_000
+  fileprivate static let millisecondsPerDay: Int64 = 86_400_000
   let number: Int64
   package let year: Int64
   /// The month, counted from 1.
@@ -89,8 +89,10 @@ package struct CalendarDay: Hashable {
   }
 
   /// The number of days from 1970 to a time in milliseconds; cheaper than computing the whole date.
-  static func number(of milliseconds: Int64) -> Int64 {
-    let milliseconds = LocalTime.shifted(milliseconds)
+  static func number(of milliseconds: Int64) -> Int64 { days(LocalTime.shifted(milliseconds)) }
+
+  /// The number of whole days in a time in milliseconds.
+  fileprivate static func days(_ milliseconds: Int64) -> Int64 {
     let rest = milliseconds % millisecondsPerDay
     return milliseconds / millisecondsPerDay - (rest < 0 ? 1 : 0)
   }
@@ -122,27 +124,27 @@ package struct CalendarDay: Hashable {
 /// The time of day in the user's time zone.
 package enum Clock {
   /// Hours, minutes and seconds, such as `09:05:59`.
-  static func text(_ milliseconds: Int64) -> String {
-    let perDay: Int64 = 86_400_000
-    let milliseconds = LocalTime.shifted(milliseconds)
-    let rest = ((milliseconds % perDay) + perDay) % perDay / 1_000
-    return [rest / 3_600, rest / 60 % 60, rest % 60].map { $0.digits(2) }.joined(separator: ":")
-  }
+  static func text(_ milliseconds: Int64) -> String { time(LocalTime.shifted(milliseconds)) }
 
   /// Hours, minutes, seconds and milliseconds, such as `09:05:59.042`.
   static func preciseText(_ milliseconds: Int64) -> String {
-    let fraction = ((milliseconds % 1_000) + 1_000) % 1_000
-    return "\(text(milliseconds)).\(fraction.digits(3))"
+    "\(text(milliseconds)).\(fraction(milliseconds))"
   }
 
   /// Date and time in UTC as ISO 8601 has them, such as `2023-11-14T22:13:20.042Z`.
   package static func isoText(_ milliseconds: Int64) -> String {
-    let perDay: Int64 = 86_400_000
-    let rest = ((milliseconds % perDay) + perDay) % perDay
-    let number = milliseconds / perDay - (milliseconds % perDay < 0 ? 1 : 0)
-    let time = [rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60].map { $0.digits(2) }
-      .joined(separator: ":")
-    return "\(CalendarDay(number: number).text)T\(time).\((rest % 1_000).digits(3))Z"
+    let day = CalendarDay(number: CalendarDay.days(milliseconds)).text
+    return "\(day)T\(time(milliseconds)).\(fraction(milliseconds))Z"
+  }
+
+  private static func time(_ milliseconds: Int64) -> String {
+    let perDay = CalendarDay.millisecondsPerDay
+    let rest = ((milliseconds % perDay) + perDay) % perDay / 1_000
+    return [rest / 3_600, rest / 60 % 60, rest % 60].map { $0.digits(2) }.joined(separator: ":")
+  }
+
+  private static func fraction(_ milliseconds: Int64) -> String {
+    (((milliseconds % 1_000) + 1_000) % 1_000).digits(3)
   }
 }
 
