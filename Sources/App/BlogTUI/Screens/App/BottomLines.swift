@@ -33,12 +33,7 @@ extension FramePainter {
   /// Paints lines at the bottom; all but the last cover the content.
   mutating func paintLines(_ lines: [SafeText], style: Style) {
     for (index, line) in lines.enumerated() {
-      let row = Rect(
-        row: frame.footer.row - lines.count + 1 + index,
-        column: 0,
-        width: frame.footer.width,
-        height: 1
-      )
+      let row = frame.footer.cut(top: index + 1 - lines.count).line(0)
       screen.fill(row, style: style)
       put(line, in: row.inset(rows: 0, columns: 1), style: style)
       hits.cover(row)

@@ -44,13 +44,7 @@ struct Painter: FramePainter {
 
   /// Paints the line between list and post, over the full height.
   mutating func paintSplitLine() {
-    let border = session.postFrame.border
-    let line = Rect(
-      row: border.row,
-      column: border.column,
-      width: 1,
-      height: frame.content.height
-    )
+    let line = frame.content.cut(left: session.postFrame.border.column)
     screen.verticalLine(in: line, glyphs: glyphs, style: theme.border)
   }
 
@@ -152,9 +146,8 @@ struct Painter: FramePainter {
 
 /// Draws the model; equal models produce equal screens, exactly as large as the model says.
 package func view(_ model: Model) -> Screen {
-  var painter = Painter(model)
-  painter.paint()
-  return painter.screen
+  var rows = DrawnRows()
+  return view(model, reusing: &rows)
 }
 
 /// Draws the model like ``view(_:)``, but reuses list rows that look the same as before.

@@ -21,12 +21,7 @@ extension Painter {
     let column = min(names, max(8, screen.size.width / 2))
     for offset in 0..<height {
       let completion = line.completions[first + offset]
-      let row = Rect(
-        row: frame.footer.row - height + offset,
-        column: 0,
-        width: screen.size.width,
-        height: 1
-      )
+      let row = frame.footer.cut(top: offset - height).line(0)
       hits.add(.row(first + offset, of: CommandLine.self), at: row)
       let isSelected = line.selected == first + offset
       let style = theme.style(theme.text, isSelected: isSelected)

@@ -235,12 +235,10 @@ extension Painter {
 
   /// A number with a comma between thousands.
   static func grouped(_ number: Int) -> SafeText {
-    var digits = String(max(0, number))
-    var parts: [String] = []
-    while digits.count > 3 {
-      parts.insert(String(digits.suffix(3)), at: 0)
-      digits.removeLast(3)
+    let digits = String(max(0, number))
+    let groups = digits.enumerated().map { index, digit in
+      index > 0 && (digits.count - index) % 3 == 0 ? ",\(digit)" : String(digit)
     }
-    return SafeText(untrusted: ([digits] + parts).joined(separator: ","))
+    return SafeText(untrusted: groups.joined())
   }
 }
