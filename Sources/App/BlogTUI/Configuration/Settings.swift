@@ -112,10 +112,6 @@ package enum SettingValue: Hashable, Sendable, CustomStringConvertible, Codable 
 /// Why a value is invalid for a setting, or a binding for keys.
 package struct SettingProblem: Error, Hashable, Sendable {
   package let reason: String
-
-  package init(_ reason: String) {
-    self.reason = reason
-  }
 }
 
 /// The user's preferences and the origin of each value.
@@ -159,8 +155,6 @@ package struct Settings: Hashable, Sendable, Codable {
 
   private var choices: [Setting: Choice] = [:]
 
-  package init() {}
-
   package subscript(setting: Setting) -> SettingValue {
     choices[setting]?.value ?? setting.standard
   }
@@ -202,29 +196,24 @@ extension Setting {
       switch text {
       case "true", "on", "yes": return .success(.flag(true))
       case "false", "off", "no": return .success(.flag(false))
-      default: return .failure(SettingProblem("\(rawValue) is true or false, not \"\(text)\""))
+      default: return problem("true or false", text)
       }
-    case .choice(let words):
-      return Self.word(text, of: words, name: rawValue)
-    case .theme:
-      return Self.word(text, of: themes, name: rawValue)
+    case .choice, .theme:
+      let words = suggestions(themes: themes)
+      guard words.contains(text) else {
+        return problem("one of " + words.joined(separator: ", "), text)
+      }
+      return .success(.word(text))
     case .number(let range):
       guard let number = Int(text), range.contains(number) else {
-        let bounds = "\(range.lowerBound) to \(range.upperBound)"
-        return .failure(SettingProblem("\(rawValue) is a number from \(bounds), not \"\(text)\""))
+        return problem("a number from \(range.lowerBound) to \(range.upperBound)", text)
       }
       return .success(.number(number))
     }
   }
 
-  private static func word(
-    _ text: String,
-    of words: [String],
-    name: String
-  ) -> Result<SettingValue, SettingProblem> {
-    if words.contains(text) { return .success(.word(text)) }
-    let all = words.joined(separator: ", ")
-    return .failure(SettingProblem("\(name) is one of \(all), not \"\(text)\""))
+  private func problem(_ values: String, _ text: String) -> Result<SettingValue, SettingProblem> {
+    .failure(SettingProblem(reason: "\(rawValue) is \(values), not \"\(text)\""))
   }
 
   /// The words that can be typed as a value.

@@ -85,8 +85,6 @@ package struct ANSIPicture {
   private var shown: Screen?
   private var style = Style.plain
 
-  package init() {}
-
   /// The bytes that make the terminal show this screen; empty if it shows it already.
   ///
   /// - Complexity: O(n) in the number of cells

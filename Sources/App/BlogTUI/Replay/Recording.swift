@@ -38,12 +38,6 @@ package struct Recording: Sendable {
   /// Whether the last line was cut off, for example because the program was killed.
   package let isTorn: Bool
 
-  package init(start: RecordingStart, steps: [RecordedStep], isTorn: Bool = false) {
-    self.start = start
-    self.steps = steps
-    self.isTorn = isTorn
-  }
-
   /// Parses a file: a recording, or a report with one.
   ///
   /// - Throws: ``RecordingError`` for the first invalid line; an incomplete last line is not an
@@ -69,7 +63,7 @@ package struct Recording: Sendable {
     guard let start = reader.start else {
       throw RecordingError(line: 1, reason: "this is not a recording of hearth")
     }
-    self.init(start: start, steps: reader.steps, isTorn: isTorn)
+    (self.start, self.isTorn, steps) = (start, isTorn, reader.steps)
   }
 }
 

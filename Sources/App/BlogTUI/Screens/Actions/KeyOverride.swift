@@ -57,16 +57,16 @@ extension KeyTable {
     _ rebinding: KeyOverride
   ) throws(SettingProblem) -> (KeySequence, Action?, Set<Context>) {
     guard let sequence = KeySequence(description: rebinding.keys) else {
-      throw SettingProblem(Self.problem(withKeys: rebinding.keys))
+      throw SettingProblem(reason: Self.problem(withKeys: rebinding.keys))
     }
     guard !sequence.keys.contains(.control("z")) else {
-      throw SettingProblem("^Z always suspends and cannot be given another meaning")
+      throw SettingProblem(reason: "^Z always suspends and cannot be given another meaning")
     }
     var allowed: Set<Context> = Set(Context.allCases)
     if let name = rebinding.context {
       guard let context = Context.allCases.first(where: { $0.name == name }) else {
         let names = Context.allCases.map(\.name).joined(separator: ", ")
-        throw SettingProblem("there is no place \"\(name)\"; there are \(names)")
+        throw SettingProblem(reason: "there is no place \"\(name)\"; there are \(names)")
       }
       allowed = [context]
     }
@@ -74,19 +74,19 @@ extension KeyTable {
     guard let action = action(named: rebinding.action) else {
       let similar = FuzzyMatch.closest(to: rebinding.action, among: actions.map(\.name))
       let hint = similar.map { "; \"\($0)\" exists" } ?? ""
-      throw SettingProblem("there is no action \"\(rebinding.action)\"\(hint)")
+      throw SettingProblem(reason: "there is no action \"\(rebinding.action)\"\(hint)")
     }
     let possible = contexts(of: action).intersection(allowed)
     guard !possible.isEmpty else {
       let all = Self.order(contexts(of: action)).map(\.name).joined(separator: ", ")
-      throw SettingProblem("\"\(rebinding.action)\" works only in \(all)")
+      throw SettingProblem(reason: "\"\(rebinding.action)\" works only in \(all)")
     }
     let typing = possible.filter(\.isTyping)
     guard case .character? = sequence.keys.first, !typing.isEmpty else {
       return (sequence, action, possible)
     }
     guard rebinding.context == nil, possible != typing else {
-      throw SettingProblem("\"\(rebinding.keys)\" could no longer be typed there")
+      throw SettingProblem(reason: "\"\(rebinding.keys)\" could no longer be typed there")
     }
     return (sequence, action, possible.subtracting(typing))
   }

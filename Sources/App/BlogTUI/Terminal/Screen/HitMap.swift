@@ -11,8 +11,6 @@ package struct HitMap<Target: Sendable>: Sendable {
 
   private var parts: [(rect: Rect, target: Target?)] = []
 
-  package init() {}
-
   /// Records that a part was drawn, over everything that was drawn there before.
   package mutating func add(_ target: Target, at rect: Rect) {
     parts.append((rect, target))

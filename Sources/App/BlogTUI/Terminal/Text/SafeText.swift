@@ -18,7 +18,7 @@ package struct SafeText: Hashable, Sendable {
   package static let nameLimit = 40
   /// The default number of clusters that a single line keeps.
   package static let lineLimit = 1_000
-  package static let empty = SafeText()
+  package static let empty = SafeText(clusters: [], lineBreaks: [])
   /// The default end of truncated text.
   package static let ellipsis: SafeText = "…"
 
@@ -28,10 +28,6 @@ package struct SafeText: Hashable, Sendable {
   package private(set) var lineBreaks: [Int]
   /// The total number of cells.
   package private(set) var width: Int
-
-  package init() {
-    self.init(clusters: [], lineBreaks: [])
-  }
 
   /// Makes harmless text from any source: keys, names, bodies, messages of servers.
   ///
@@ -147,7 +143,7 @@ extension SafeText: ExpressibleByStringLiteral {
 extension Sequence where Element == SafeText {
   /// All texts, one after another, with the separator between them.
   package func joined(separator: SafeText = .empty) -> SafeText {
-    var result = SafeText()
+    var result = SafeText.empty
     for (index, text) in enumerated() {
       if index > 0 { result.append(separator) }
       result.append(text)

@@ -154,7 +154,7 @@ enum EditorText {
 
   /// The characters as they are drawn, each on its own so that widths add up.
   static func shown(_ characters: some Sequence<Character>) -> SafeText {
-    var text = SafeText()
+    var text = SafeText.empty
     for character in characters { text.append(SafeText(untrusted: String(character))) }
     return text
   }
