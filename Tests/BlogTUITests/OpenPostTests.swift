@@ -26,14 +26,14 @@ struct OpenPostTests {
   @Test("An edited or requested comment may not be loaded")
   func earlierEdit() {
     var post = OpenPost(id: "p1", known: nil, comment: nil)
-    post.note(hasEarlier: true)
+    post.comments.hasEarlier = true
     post.line.take(CommentDraft("Changed", editing: comments(1...1)[0]))
     post.wanted = "k2"
     post.update(comments: comments(5...9))
     let isGone = post.endEditOfGoneComment()
     #expect(!isGone)
     #expect(post.takeWishForEarlier() == .request(.showEarlierComments("p1")))
-    post.note(hasEarlier: false)
+    post.comments.hasEarlier = false
     post.update(comments: comments(2...9))
     #expect(post.takeWishForEarlier() == nil)
     #expect(post.selection == "k2")

@@ -54,7 +54,7 @@ extension Model {
       }
     case .postFailed(let id, let reason):
       guard openPost?.id == id else { return [] }
-      openPost?.noteRefusal()
+      openPost?.isRefused = true
       // What is said of the list, which was refused as well, also says what to do.
       if case .failed = session.feed.phase { return [] }
       session.message = .failure("Not all of this post can be read: \(Self.clause(reason)).")
@@ -73,7 +73,7 @@ extension Model {
       if let earlier = openPost?.takeWishForEarlier() { return markOpenPostRead() + [earlier] }
       return markOpenPostRead()
     case .hasEarlierComments(let id, let hasEarlier):
-      if openPost?.id == id { openPost?.note(hasEarlier: hasEarlier) }
+      if openPost?.id == id { openPost?.comments.hasEarlier = hasEarlier }
     case .connection(let state):
       session.connection.become(state, at: session.now)
       session.writing.connectionBecame(online: state == .online)

@@ -238,7 +238,7 @@ extension Model {
     guard let old, let new else { return [] }
     let effects = session.reading.marks.restore(old, from: new)
     if let id = openPost?.id, let state = session.reading.marks.state {
-      openPost?.note(staysUnread: state.marks[id] == .unread)
+      openPost?.unread.stays = state.marks[id] == .unread
     }
     noteReadState()
     return effects

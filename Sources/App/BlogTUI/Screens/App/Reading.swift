@@ -326,7 +326,7 @@ extension Model {
     let read = latest.map { ReadState.Mark.read(lastComment: $0) } ?? .read(until: session.now)
     let mark = hasNews(post) ? read : .unread
     let effect = session.reading.marks.mark(post.id, as: mark)
-    openPost?.note(staysUnread: mark == .unread)
+    openPost?.unread.stays = mark == .unread
     session.addMarks(since: before, "Marked as \(mark == .unread ? "read" : "unread") again")
     session.message = .note(mark == .unread ? "Marked as unread" : "Marked as read")
     return [effect]

@@ -15,7 +15,7 @@ package struct OpenPost: Equatable, Sendable {
   package let id: PostID
   private var state = State.loading
   /// The comments, as far as they have arrived.
-  package private(set) var comments = OpenComments()
+  package internal(set) var comments = OpenComments()
   /// The selected comment; nil if the post itself is selected.
   package internal(set) var selection: String?
   /// The comment to select as soon as it arrives, after the user has chosen a notice.
@@ -25,7 +25,7 @@ package struct OpenPost: Equatable, Sendable {
   /// The lines of the screen, and which are in view.
   private(set) var view = PostView()
   package internal(set) var line: CommentLine
-  private(set) var unread = UnreadComments()
+  var unread = UnreadComments()
   /// Who else is writing a comment.
   var typists: [Typist] = []
 
@@ -61,7 +61,7 @@ package struct OpenPost: Equatable, Sendable {
   var isGone: Bool { if case .gone = state { true } else { false } }
 
   /// Whether the post or its comments were refused.
-  private(set) var isRefused = false
+  var isRefused = false
 
   /// Whether the post and its comments have arrived, or are known not to come.
   var isLoaded: Bool { isRefused || (comments.areLoaded && state != .loading) }
@@ -90,10 +90,6 @@ package struct OpenPost: Equatable, Sendable {
     state = new.map { .present($0) } ?? .gone(before)
     if let new, new != before { rebuild() }
   }
-
-  mutating func noteRefusal() { isRefused = true }
-
-  mutating func note(hasEarlier: Bool) { comments.hasEarlier = hasEarlier }
 
   /// Updates the comments and keeps the reader's position.
   mutating func update(comments new: [Comment]) {
@@ -169,9 +165,6 @@ package struct OpenPost: Equatable, Sendable {
     unread.find(in: comments, on: id)
     rebuild()
   }
-
-  /// Notes that the post was marked as unread while it is open, or as read.
-  mutating func note(staysUnread: Bool) { unread.stays = staysUnread }
 
   /// Selects the first unread comment; returns false if there is none.
   mutating func selectFirstUnread() -> Bool {
