@@ -49,31 +49,21 @@ extension TerminalDevice {
 
 /// The port to the rest of the system: what the program does beyond the terminal and the blog.
 ///
-/// Operations that are not set do nothing, or report that they are unavailable.
+/// Operations that are not set do nothing; those that can be nil are unavailable then.
 @MainActor
 package struct Environment {
   /// Saves what was typed and not sent, so that it survives a power failure if that is asked for,
   /// or returns why it could not.
   package var keep: (_ unsent: Unsent, _ isDurable: Bool) -> EnvironmentError? = { _, _ in nil }
   /// Opens a draft in an external editor, which owns the terminal in the meantime.
-  package var edit: (Draft) -> Result<Draft, EnvironmentError> = { _ in .failure(.unavailable) }
+  package var edit: ((Draft) -> Result<Draft, EnvironmentError>)?
   /// Opens a comment on a post in an external editor.
-  package var editText: (CommentDraft, _ post: PostID) -> Result<String, EnvironmentError> = {
-    _,
-    _ in .failure(.unavailable)
-  }
-  package var openLink: (String) -> Result<Void, EnvironmentError> = { _ in .failure(.unavailable)
-  }
+  package var editText: ((CommentDraft, _ post: PostID) -> Result<String, EnvironmentError>)?
+  package var openLink: ((String) -> Result<Void, EnvironmentError>)?
   /// Writes a text to a file with that name, and returns its full path.
-  package var write: (_ text: String, _ file: String) -> Result<String, EnvironmentError> = {
-    _,
-    _ in .failure(.unavailable)
-  }
+  package var write: ((_ text: String, _ file: String) -> Result<String, EnvironmentError>)?
   /// Writes lines of JSON to a new file, without the secrets in them, and returns its full path.
-  package var writeWire: (_ lines: String, _ file: String) -> Result<String, EnvironmentError> = {
-    _,
-    _ in .failure(.unavailable)
-  }
+  package var writeWire: ((_ lines: String, _ file: String) -> Result<String, EnvironmentError>)?
   /// Runs a shell command; one that has the terminal ends before this returns.
   package var run: (CommandJob, _ ended: @escaping @Sendable (CommandOutcome) -> Void) -> Void = {
     $1(CommandOutcome(name: $0.name, failure: "cannot be run here"))
@@ -92,9 +82,7 @@ package struct Environment {
   package var remember: ([RecordingEntry], _ after: Model) -> Void = { _, _ in }
   /// Writes a report of what is shown and has happened to that file, or to one of its own if the
   /// name is empty, and returns its full path.
-  package var report: (Model, _ file: String) -> Result<String, EnvironmentError> = { _, _ in
-    .failure(.unavailable)
-  }
+  package var report: ((Model, _ file: String) -> Result<String, EnvironmentError>)?
 
   /// Whether the user has signed in to the database, and can therefore switch accounts.
   package var canChangeAccount = false

@@ -307,20 +307,20 @@ package final class Program<Terminal: TerminalDevice> {
   private func perform(_ action: EnvironmentAction) {
     switch action {
     case .edit(let draft):
-      tell(terminal.withSuspendedScreen { environment.edit(draft) }) { .edited($0) }
+      tell(terminal.withSuspendedScreen { environment.edit?(draft) }) { .edited($0) }
       send(.resumed)
     case .editText(let draft, let post):
-      tell(terminal.withSuspendedScreen { environment.editText(draft, post) }) { .editedText($0) }
+      tell(terminal.withSuspendedScreen { environment.editText?(draft, post) }) { .editedText($0) }
       send(.resumed)
     case .openLink(let link):
-      tell(environment.openLink(link)) { _ in .succeeded("Opened \(link)") }
+      tell(environment.openLink?(link)) { _ in .succeeded("Opened \(link)") }
     case .write(let text, let file):
-      tell(environment.write(text, file)) { .succeeded("Written to \($0)") }
+      tell(environment.write?(text, file)) { .succeeded("Written to \($0)") }
     case .writeWire(let lines, let file):
-      tell(environment.writeWire(lines, file)) { .succeeded("Written to \($0)") }
+      tell(environment.writeWire?(lines, file)) { .succeeded("Written to \($0)") }
     case .report(let file):
       remember()
-      tell(environment.report(model, file)) { .succeeded("The report is in \($0)") }
+      tell(environment.report?(model, file)) { .succeeded("The report is in \($0)") }
     case .keepHistory(let lines): environment.keepHistory(lines)
     case .keepSetting(let setting, let value):
       tell(environment.keepSetting(setting, value)) { _ in nil }
@@ -338,10 +338,10 @@ package final class Program<Terminal: TerminalDevice> {
   }
 
   private func tell<Value>(
-    _ result: Result<Value, EnvironmentError>,
+    _ result: Result<Value, EnvironmentError>?,
     as event: (Value) -> Event?
   ) {
-    switch result {
+    switch result ?? .failure(.unavailable) {
     case .success(let value): if let event = event(value) { send(event) }
     case .failure(let error): send(.failed(error.description))
     }
