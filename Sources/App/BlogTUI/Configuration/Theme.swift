@@ -52,20 +52,11 @@ package struct Theme: Hashable, Sendable, Codable {
     /// Comments in code.
     case comment
 
-    /// The part whose style it has in a theme that has none for it.
-    fileprivate var fallback: Role? {
-      switch self {
-      case .heading: .title
-      case .quote: .note
-      case .link, .code: .author
-      case .comment: .dim
-      case .keyword, .string, .number: .code
-      case .brand, .activeTab, .tab, .rule, .border, .selectedBorder, .title, .text, .author, .dim,
-        .star, .selected, .notice, .note, .failure, .question, .key, .good, .waiting, .bad, .match,
-        .glow:
-        nil
-      }
-    }
+    /// The part whose style each of these has in a theme that has none for it.
+    fileprivate static let fallbacks: [Role: Role] = [
+      .heading: .title, .quote: .note, .link: .author, .code: .author, .comment: .dim,
+      .keyword: .code, .string: .code, .number: .code,
+    ]
   }
 
   package let name: String
@@ -83,7 +74,7 @@ package struct Theme: Hashable, Sendable, Codable {
   }
 
   package subscript(role: Role) -> Style {
-    styles[role] ?? role.fallback.map { self[$0] } ?? .plain
+    styles[role] ?? Role.fallbacks[role].map { self[$0] } ?? .plain
   }
 
   /// Whether the parts of a selected row keep their colours, on a ground of its own.
