@@ -14,20 +14,22 @@ struct ListViewTests {
   @Test("Keys move the selection, and the view follows")
   func keys() {
     var list = makeList(20, height: 5)
-    #expect(list.handle(.character("j")) == .moved)
+    func press(_ key: KeyEvent) {
+      if let motion = Motion(key) { list.move(motion) }
+    }
+    press(.character("j"))
     #expect(list.selection == 1)
-    #expect(list.handle(.pageDown) == .moved)
+    press(.pageDown)
     #expect(list.selection == 6)
     #expect(list.visibleRange == 2..<7)
-    #expect(list.handle(.control("d")) == .moved)
+    press(.control("d"))
     #expect(list.selection == 8)
-    #expect(list.handle(.character("G")) == .moved)
+    press(.character("G"))
     #expect(list.selection == 19)
     #expect(list.visibleRange == 15..<20)
-    #expect(list.handle(.home) == .moved)
+    press(.home)
     #expect(list.visibleRange == 0..<5)
-    #expect(list.handle(.enter) == .opened(0))
-    #expect(list.handle(.character("x")) == .ignored)
+    #expect(Motion(.enter) == nil && Motion(.character("x")) == nil)
   }
 
   @Test("Rows inserted above do not move the view")
@@ -117,7 +119,7 @@ struct ListViewTests {
         height = Int.random(in: 1...12, using: &generator)
         list.resize(to: Size(width: 1, height: height))
       default:
-        _ = list.handle(RandomKeys.next(using: &generator))
+        if let motion = Motion(RandomKeys.next(using: &generator)) { list.move(motion) }
       }
       guard let selected = list.selectedIndex else {
         #expect(list.visibleRange.isEmpty)
@@ -156,7 +158,7 @@ struct ListViewTests {
         let height = Int.random(in: 0...9, using: &generator)
         list.resize(to: Size(width: 1, height: height))
       default:
-        _ = list.handle(RandomKeys.next(using: &generator))
+        if let motion = Motion(RandomKeys.next(using: &generator)) { list.move(motion) }
       }
       let index = list.selectedIndex
       #expect(list.selection == index.map { list.ids[$0] })

@@ -244,7 +244,10 @@ extension SignIn {
       return []
     }
     if key == .character("x") || key == .delete { return signOutSelected() }
-    guard case .opened(let choice) = list.handle(key) else { return [] }
+    if let motion = Motion(key) { list.move(motion) }
+    guard [.enter, .right, .character("l")].contains(key), let choice = list.selection else {
+      return []
+    }
     return choose(choice)
   }
 

@@ -4,14 +4,6 @@
 /// move what the user reads. Rows have the same height, except those with a height of their own; a
 /// row that begins a section has a line above it, unless it is the first in view.
 package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
-  package enum Outcome: Hashable, Sendable {
-    case ignored
-    /// The selection or the view moved, or could move no further.
-    case moved
-    /// The user opens the selected row.
-    case opened(ID)
-  }
-
   /// The identifiers of the rows, from top to bottom.
   package private(set) var ids: [ID] = []
   /// The selected row; nil only if the list is empty.
@@ -206,32 +198,6 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension ListView {
-  /// Moves the selection with the usual keys: arrows, `j k g G`, half pages and pages, the wheel.
-  package mutating func handle(_ key: KeyEvent) -> Outcome {
-    switch key {
-    case .down, .character("j"), .control("n"): move(by: 1)
-    case .up, .character("k"), .control("p"): move(by: -1)
-    case .pageDown, .character(" "), .control("f"): move(by: capacity)
-    case .pageUp, .control("b"): move(by: -capacity)
-    case .control("d"): move(by: max(1, capacity / 2))
-    case .control("u"): move(by: -max(1, capacity / 2))
-    case .home, .character("g"): move(to: 0)
-    case .end, .character("G"): move(to: ids.count - 1)
-    case .mouse(let event):
-      switch event.kind {
-      case .wheelDown: move(by: 1)
-      case .wheelUp: move(by: -1)
-      case .press, .release: return .ignored
-      }
-    case .enter, .right, .character("l"):
-      return selection.map { .opened($0) } ?? .ignored
-    case .character, .control, .alt, .left, .controlLeft, .controlRight, .insert, .delete,
-      .backspace, .tab, .backTab, .escape, .function, .paste, .resize:
-      return .ignored
-    }
-    return .moved
-  }
-
   package struct Row {
     package let id: ID
     package let isSelected: Bool

@@ -9,6 +9,21 @@ package enum Motion: CaseIterable, Hashable, Sendable {
   case top
   case bottom
 
+  private static let keys: [KeyEvent: Motion] = [
+    .down: .down, .character("j"): .down, .control("n"): .down,
+    .up: .up, .character("k"): .up, .control("p"): .up,
+    .control("d"): .halfPageDown, .control("u"): .halfPageUp,
+    .pageDown: .pageDown, .character(" "): .pageDown, .control("f"): .pageDown,
+    .pageUp: .pageUp, .control("b"): .pageUp,
+    .home: .top, .character("g"): .top, .end: .bottom, .character("G"): .bottom,
+  ]
+
+  /// The motion of a key that usually has one where no configuration says otherwise.
+  init?(_ key: KeyEvent) {
+    guard let motion = Self.keys[key] else { return nil }
+    self = motion
+  }
+
   /// The index of the row to which the motion leads; it may be before the first or after the last.
   func target(from row: Int, page: Int, count: Int) -> Int {
     switch self {
