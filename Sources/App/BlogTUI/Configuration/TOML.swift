@@ -135,16 +135,10 @@ enum TOMLKey {
       text = text.dropFirst(word.count)
       return word.isEmpty ? nil : String(word)
     }
-    var name = ""
-    var rest = text.dropFirst()
-    while let next = rest.popFirst() {
-      if next == "'" {
-        text = rest
-        return name
-      }
-      name.append(next)
-    }
-    return nil
+    let rest = text.dropFirst()
+    guard let end = rest.firstIndex(of: "'") else { return nil }
+    text = rest[end...].dropFirst()
+    return String(rest[..<end])
   }
 
   /// The key as written in a file.

@@ -313,14 +313,9 @@ package final class NcursesTerminal {
 
   /// The capability without its `$<…>` delays.
   private static func withoutPadding(_ text: String) -> String {
-    var result = ""
-    var isPadding = false
-    for (index, character) in zip(text.indices, text) {
-      if text[index...].hasPrefix("$<") { isPadding = true }
-      if !isPadding { result.append(character) }
-      if character == ">" { isPadding = false }
-    }
-    return result
+    let parts = text.split(separator: "$<", omittingEmptySubsequences: false)
+    let rest = parts.dropFirst().map { $0.drop { $0 != ">" }.dropFirst() }
+    return (parts.prefix(1) + rest).joined()
   }
 
   /// Restores the terminal; later calls do nothing.

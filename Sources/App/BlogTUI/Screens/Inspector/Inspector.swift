@@ -55,10 +55,6 @@ package struct Inspector: Equatable, Sendable {
       case .leftOut: break
       }
     }
-
-    fileprivate mutating func remove(_ verdict: Verdict, _ entry: InspectedEvent) {
-      add(verdict, entry, times: -1)
-    }
   }
 
   /// The number of events that arrived while paused.
@@ -107,7 +103,7 @@ package struct Inspector: Equatable, Sendable {
     entries += new
     let excess = max(0, entries.count - Self.limit)
     let filter = PathFilter(field.text)
-    for entry in entries.prefix(excess) { tally.remove(verdict(on: entry, filter), entry) }
+    for entry in entries.prefix(excess) { tally.add(verdict(on: entry, filter), entry, times: -1) }
     entries.removeFirst(excess)
     first += excess
     guard followed == nil, start >= first else { return refilter(follows: follows) }
