@@ -184,7 +184,7 @@ package struct PlainBlog: Sendable {
   private func changes(to new: [Post]) -> [String] {
     guard let told = told.posts else {
       let count = posts?.count ?? 0
-      return ["\(Self.count(count, "post")). Type help for commands, list for the posts."]
+      return ["\(count.counted("post")). Type help for commands, list for the posts."]
     }
     let before = Dictionary(told.map { ($0.id, $0) }) { first, _ in first }
     let now = Set(new.map(\.id))
@@ -200,7 +200,7 @@ package struct PlainBlog: Sendable {
         lines.append("Changed post by \(name(of: post)): \(post.title).")
       }
       if old.starCount != post.starCount {
-        lines.append("\(Self.count(post.starCount, "star")) for \(post.title).")
+        lines.append("\(post.starCount.counted("star")) for \(post.title).")
       }
     }
     // The list is limited to a hundred posts, so the oldest leaves when a new one arrives; that is
@@ -216,7 +216,7 @@ package struct PlainBlog: Sendable {
 
   private func changes(to new: [Comment]) -> [String] {
     guard let comments = told.comments else {
-      let count = Self.count(new.count, "comment")
+      let count = new.count.counted("comment")
       return [hasEarlier ? "The newest \(count); earlier shows more." : "\(count)."]
         + new.flatMap { lines(of: $0) }
     }
@@ -284,10 +284,6 @@ package struct PlainBlog: Sendable {
   private func name(of post: Post) -> String { names.shown(post.writer) }
 
   private func name(of comment: Comment) -> String { names.shown(comment.writer) }
-
-  private static func count(_ number: Int, _ word: String) -> String {
-    "\(number) \(word)\(number == 1 ? "" : "s")"
-  }
 
   // MARK: Commands
 
@@ -475,7 +471,7 @@ package struct PlainBlog: Sendable {
     numbered = posts.map(\.id)
     return posts.enumerated().filter { passes($0.element) }.map { index, post in
       let mine = post.stars.contains(me.uid) ? ", one is yours" : ""
-      let stars = Self.count(post.starCount, "star") + mine
+      let stars = post.starCount.counted("star") + mine
       return "\(index + 1). \(post.title), by \(name(of: post)). \(stars)."
     }
   }
@@ -509,7 +505,7 @@ package struct PlainBlog: Sendable {
     open = post.id
     openPost = post
     let body = Self.lines(of: post.shownBody)
-    let stars = Self.count(post.starCount, "star")
+    let stars = post.starCount.counted("star")
     let lines = ["\(post.title), by \(name(of: post)). \(stars)."] + body
     return Answer(lines: withheld + lines, effects: closing + [.request(.open(post.id))])
   }

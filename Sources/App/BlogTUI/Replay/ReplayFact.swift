@@ -89,10 +89,7 @@ extension ReplayFact {
     let feed = model[kind]
     guard feed.phase == .loaded else {
       return [
-        ReplayFact(
-          .other,
-          "\(posts.count) \(posts.count == 1 ? "post" : "posts") of the list \(kind.name) came"
-        )
+        ReplayFact(.other, "\(posts.count.counted("post")) of the list \(kind.name) came")
       ]
     }
     var facts = posts.enumerated().flatMap { number, post -> [ReplayFact] in
@@ -140,12 +137,7 @@ extension ReplayFact {
       )
     }
     if facts.isEmpty, post.starCount != before.starCount {
-      facts.append(
-        ReplayFact(
-          .star,
-          "\(title) has \(post.starCount) \(post.starCount == 1 ? "star" : "stars")"
-        )
-      )
+      facts.append(ReplayFact(.star, "\(title) has \(post.starCount.counted("star"))"))
     }
     if post.title != before.title || post.body != before.body {
       facts.append(ReplayFact(.post, "\(post.author) changed \(title)"))

@@ -61,7 +61,7 @@ package struct ScriptResult: Sendable {
         + "\(steps) steps\n"
     }
     let checks = script.lines.count { $0.step.isCheck }
-    return "\(SafeText(untrusted: name).string): passed, \(steps) \(steps == 1 ? "step" : "steps")"
+    return "\(SafeText(untrusted: name).string): passed, \(steps.counted("step"))"
       + ", \(checks) of them \(checks == 1 ? "a check" : "checks")\n"
   }
 

@@ -160,6 +160,11 @@ private enum LocalTime {
   }
 }
 
+extension Int {
+  /// The number with what it counts, such as `1 post` and `2 posts`.
+  func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
+}
+
 /// Numbers in at most four cells.
 enum ShortNumber {
   /// The number, or the number of thousands, millions or billions; negative numbers become zero.
