@@ -37,11 +37,6 @@ package enum KeyMatch: Hashable, Sendable {
 /// also bound alone. There is no timeout: a sequence can be typed slowly, and any key that
 /// does not continue it ends it.
 package struct KeyTable: Sendable {
-  private struct Use: Hashable {
-    let action: Action
-    let context: Context
-  }
-
   package static let standard = KeyTable(ActionTable.all.map(\.binding))
 
   /// Makes what every screen needs of the actions before it is asked for; any thread may call this.
@@ -53,7 +48,7 @@ package struct KeyTable: Sendable {
   /// The rows, in the order of the help screen.
   package let bindings: [KeyBinding]
   // Drawing one screen looks up about a dozen of these.
-  private let firstKeys: [Use: SafeText]
+  private let firstKeys: [Context: [Action: SafeText]]
   private let rows: [Context: [KeyBinding]]
   /// The action of each sequence, by context.
   private let meanings: [Context: [[KeyEvent]: Action]]
@@ -64,16 +59,16 @@ package struct KeyTable: Sendable {
 
   package init(_ bindings: [KeyBinding]) {
     self.bindings = bindings
-    var firstKeys: [Use: SafeText] = [:]
+    var firstKeys: [Context: [Action: SafeText]] = [:]
     var rows: [Context: [KeyBinding]] = [:]
     var meanings: [Context: [[KeyEvent]: Action]] = [:]
     var beginnings: [Context: Set<[KeyEvent]>] = [:]
     for row in bindings {
       for context in row.contexts {
         rows[context, default: []].append(row)
-        let use = Use(action: row.action, context: context)
-        if firstKeys[use] == nil, let first = row.keys.first {
-          firstKeys[use] = SafeText(untrusted: first.description)
+        if firstKeys[context]?[row.action] == nil, let first = row.keys.first {
+          let text = SafeText(untrusted: first.description)
+          firstKeys[context, default: [:]][row.action] = text
         }
         for keys in row.keys.map(\.keys) {
           if meanings[context]?[keys] == nil { meanings[context, default: [:]][keys] = row.action }
@@ -120,6 +115,6 @@ package struct KeyTable: Sendable {
 
   /// The name of the first sequence for the action in the context, for hints.
   package func keyText(for action: Action, in context: Context) -> SafeText? {
-    firstKeys[Use(action: action, context: context)]
+    firstKeys[context]?[action]
   }
 }
