@@ -244,7 +244,9 @@ package final class NcursesTerminal {
     colorCount = Self.startColors(options.colorMode)
     size = Size(width: Int(nc_columns()), height: Int(nc_lines()))
     Self.configure()
-    Self.beginBuffering(stream)
+    // ncurses writes a frame only when it is complete, and does not check for keys in between.
+    typeahead(-1)
+    _ = nc_leave_unseen(stream)
     TerminalGuard.activate(stream, restoring: Self.restoringBytes())
     adoptSize()
     setExtraModes(true)
@@ -282,12 +284,6 @@ package final class NcursesTerminal {
     keypad(window, true)
     scrollok(window, false)
     leaveok(window, false)
-  }
-
-  /// Makes ncurses write a frame only when it is complete, and not check for keys in between.
-  private static func beginBuffering(_ stream: Int32) {
-    typeahead(-1)
-    _ = nc_leave_unseen(stream)
   }
 
   /// Whether the terminal reports the mouse; ncurses is not asked for it, as it would want to read.

@@ -373,7 +373,10 @@ extension Session {
   /// Tells the user what others have just done that concerns the user.
   mutating func take(_ notice: Notice) -> [Effect] {
     guard settings.isOn(.notifications), !isMuted(notice) else { return [] }
-    let text = notice.sentence(name: { name(of: $0) }, title: Self.title)
+    let text = notice.sentence(
+      name: { name(of: $0) },
+      title: { SafeText(untrusted: $0, limit: 40).string }
+    )
     tell(text)
     return reading.inbox.ring(text, at: now)
   }
@@ -392,9 +395,5 @@ extension Session {
     case .idle, .loading: []
     case .loaded, .failed: reading.inbox.request()
     }
-  }
-
-  private static func title(_ title: String) -> String {
-    SafeText(untrusted: title, limit: 40).string
   }
 }

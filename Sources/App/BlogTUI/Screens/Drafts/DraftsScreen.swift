@@ -80,11 +80,6 @@ extension Model {
     session.message = .note("The draft is back")
     return effects
   }
-
-  /// Why `u` has no draft to bring back; other changes are not undone where they cannot be seen.
-  fileprivate var reasonAgainstRestoring: DisabledReason? {
-    if case .discarded? = session.writing.undoable.last { nil } else { .note("Nothing to undo") }
-  }
 }
 
 enum DraftsActions {
@@ -116,7 +111,11 @@ enum DraftsActions {
     BoundAction("undo", keys: ["u"], in: [.drafts], help: "bring the last one back") {
       $0.restoreDraft()
     }
-    .unless { $0.reasonAgainstRestoring },
+    .unless { model in
+      // Other changes are not undone where they cannot be seen.
+      if case .discarded? = model.session.writing.undoable.last { return nil }
+      return .note("Nothing to undo")
+    },
     BoundAction(.back, keys: ["q", "Esc", "h", "Left", "C", "^C"], in: [.drafts], help: "back") {
       $0.draftsScreen = nil
     }

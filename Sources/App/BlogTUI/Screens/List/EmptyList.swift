@@ -12,8 +12,6 @@ extension Painter {
       guard case .text(let text) = self else { return [self] }
       return text.wrapped(width: width).map(EmptyLine.text)
     }
-
-    var isGap: Bool { if case .gap = self { true } else { false } }
   }
 
   /// Explains why the list is empty, and what to do.
@@ -23,7 +21,7 @@ extension Painter {
     var lines = emptyListText.map(EmptyLine.text)
     if isEmptyBlog { lines = welcome(in: Size(width: width, height: area.height)) }
     lines = lines.flatMap { $0.wrapped(width: width) }
-    if lines.count > area.height { lines.removeAll(where: \.isGap) }
+    if lines.count > area.height { lines.removeAll { if case .gap = $0 { true } else { false } } }
     let room = area.centered(Size(width: width, height: min(lines.count, area.height)))
     let pairs = lines.compactMap { line -> (SafeText, SafeText)? in
       if case .key(let key, let meaning) = line { (key, meaning) } else { nil }

@@ -266,18 +266,8 @@ extension Model {
     show(Page(title: "All keys", content: .keys(context), search: search))
   }
 
-  /// Searches the page; where only a few keys are shown, all are searched.
-  mutating func beginPageSearch() {
-    showAllKeys()
-    help?.isSearching = true
-  }
-
   mutating func showAllKeys() {
     stack[Page.self]?.showAllKeys(in: session)
-  }
-
-  var showsFewKeys: Bool {
-    if case .fewKeys? = help?.content { true } else { false }
   }
 
   /// Shows all messages so far, newest first.
@@ -305,14 +295,17 @@ enum PageActions {
 
   static let all: [BoundAction] = [
     BoundAction(.search, keys: ["/"], in: [.help], help: "search this page") {
-      $0.beginPageSearch()
+      model -> Void in
+      // Where only a few keys are shown, all are searched.
+      model.showAllKeys()
+      model.help?.isSearching = true
     }
     .hint("search", rank: 3),
     BoundAction(.allKeys, keys: ["Enter"], in: [.help], help: "all keys and commands") {
       $0.showAllKeys()
     }
     .hint("all keys", rank: 2)
-    .unless { $0.showsFewKeys ? nil : .nothingThere },
+    .unless { if case .fewKeys? = $0.help?.content { nil } else { .nothingThere } },
     BoundAction(.back, keys: ["?", "q", "Esc", "F1", "^C"], in: [.help], help: "back") { model in
       if model.help?.field.isEmpty == false {
         model.searchPage(for: "")

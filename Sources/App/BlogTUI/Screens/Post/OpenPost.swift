@@ -94,6 +94,7 @@ package struct OpenPost: Equatable, Sendable {
   /// Updates the comments and keeps the reader's position.
   mutating func update(comments new: [Comment]) {
     let isFirst = !comments.areLoaded
+    let isLastSelected = selection != nil && selection == comments.rows.last?.comment.id
     let follows =
       view.isAtEnd && !isFirst && (view.top > 0 || line.isWriting || isLastSelected)
     let neighbour = selectedIndex
@@ -185,10 +186,6 @@ package struct OpenPost: Equatable, Sendable {
       return
     }
     view.reveal(comment: index)
-  }
-
-  private var isLastSelected: Bool {
-    selection != nil && selection == comments.rows.last?.comment.id
   }
 
   /// Sets the space for the text, and how the text is shown.

@@ -44,12 +44,6 @@ package struct Cell: Hashable, Sendable {
     isEmpty && style.background == other.background
       && other.attributes.isDisjoint(with: Self.visible)
   }
-
-  /// Makes the right half of a wide cluster.
-  static func continuation(style: Style) -> Cell { Cell(cluster: .continuation, style: style) }
-
-  /// The same cell with other colours and attributes.
-  func restyled(_ style: Style) -> Cell { Cell(cluster: cluster, style: style) }
 }
 
 /// A grid of cells in memory: what a terminal should show, and where its cursor is.
@@ -241,7 +235,7 @@ package struct Screen: Hashable, Sendable {
     for row in area.row..<area.endRow {
       for column in area.column..<area.endColumn {
         let index = index(Position(row: row, column: column))
-        cells[index] = cells[index].restyled(change(cells[index].style))
+        cells[index] = Cell(cluster: cells[index].cluster, style: change(cells[index].style))
       }
     }
   }
@@ -259,7 +253,7 @@ package struct Screen: Hashable, Sendable {
       cells[last + 1] = Cell(cluster: .space, style: cells[last + 1].style)
     }
     cells[index] = Cell(cluster: cluster, style: style)
-    if cluster.width == 2 { cells[last] = .continuation(style: style) }
+    if cluster.width == 2 { cells[last] = Cell(cluster: .continuation, style: style) }
   }
 }
 

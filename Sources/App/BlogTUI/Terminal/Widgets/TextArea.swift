@@ -445,18 +445,16 @@ extension TextArea {
         let shown = EditorText.shown(lines[line][starts[row]..<end])
         let area = rect.line(offset)
         screen.put(shown, at: area.origin, style: style, clip: area)
-        if isFocused, line == cursor.line, row == self.row(of: cursor.column, in: starts) {
+        if isFocused, !area.isEmpty, line == cursor.line,
+          row == self.row(of: cursor.column, in: starts)
+        {
           let column = cells(of: line, from: starts[row], to: cursor.column)
-          placeCursor(on: &screen, at: column, in: area)
+          let cell = area.column + min(column, area.width - 1)
+          screen.cursor = Position(row: area.row, column: cell)
         }
         offset += 1
       }
       line += 1
     }
-  }
-
-  private func placeCursor(on screen: inout Screen, at column: Int, in line: Rect) {
-    guard !line.isEmpty else { return }
-    screen.cursor = Position(row: line.row, column: line.column + min(column, line.width - 1))
   }
 }
