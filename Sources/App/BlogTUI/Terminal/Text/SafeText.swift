@@ -207,16 +207,6 @@ extension SafeText {
 
 /// Finds the points at which a row of items has to be broken to fit a width.
 enum LineBreaker {
-  /// What the breaker needs to know about one item of a line.
-  struct Item {
-    /// The number of cells that it takes; may be 0.
-    var width: Int
-    /// Whether it is a blank, after which a line may end and which may hang over the edge.
-    var isSpace: Bool
-    /// Whether a line may break before and after it even though it is not a blank.
-    var isBreakable: Bool
-  }
-
   /// The lines into which what is drawn as clusters is broken, without the blanks at their ends.
   ///
   /// - Complexity: O(n) in the number of elements
@@ -227,11 +217,7 @@ enum LineBreaker {
   ) -> [ArraySlice<Element>] {
     let starts = lineStarts(count: elements.count, width: width) { index in
       let cluster = cluster(elements[index])
-      return Item(
-        width: cluster.width,
-        isSpace: cluster.isSpace,
-        isBreakable: cluster.width == 2
-      )
+      return (cluster.width, cluster.isSpace)
     }
     return zip(starts, starts.dropFirst() + [elements.count]).map { start, end in
       var line = elements[start..<end]
@@ -242,11 +228,15 @@ enum LineBreaker {
 
   /// The index of the first item of each line; the first is always 0.
   ///
-  /// Words move to the next line as a whole; a word longer than a line is split. Blanks at the end
-  /// of a line may hang over the edge.
+  /// Words move to the next line as a whole; a word longer than a line is split, and a line may break
+  /// before and after a wide item. Blanks at the end of a line may hang over the edge.
   ///
   /// - Complexity: O(n) in the number of items
-  static func lineStarts(count: Int, width: Int, item: (Int) -> Item) -> [Int] {
+  static func lineStarts(
+    count: Int,
+    width: Int,
+    item: (Int) -> (width: Int, isSpace: Bool)
+  ) -> [Int] {
     var starts = [0]
     guard width > 0 else { return starts }
     var used = 0
@@ -254,24 +244,25 @@ enum LineBreaker {
     var usedAtBreak = 0
     var previousBreaks = false
     for index in 0..<count {
-      let next = item(index)
+      let (wanted, isSpace) = item(index)
+      let (cells, isWide) = (min(wanted, width), wanted > 1)
       let start = starts[starts.count - 1]
-      if index > start, !next.isSpace, previousBreaks || next.isBreakable {
+      if index > start, !isSpace, previousBreaks || isWide {
         lastBreak = index
         usedAtBreak = used
       }
-      previousBreaks = next.isSpace || next.isBreakable
-      if !next.isSpace, used + next.width > width, index > start {
+      previousBreaks = isSpace || isWide
+      if !isSpace, used + cells > width, index > start {
         if lastBreak > start {
           starts.append(lastBreak)
           used -= usedAtBreak
         }
-        if used + next.width > width, index > starts[starts.count - 1] {
+        if used + cells > width, index > starts[starts.count - 1] {
           starts.append(index)
           used = 0
         }
       }
-      used += next.width
+      used += cells
     }
     return starts
   }

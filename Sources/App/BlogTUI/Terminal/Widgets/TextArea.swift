@@ -325,13 +325,7 @@ extension TextArea {
   func rowStarts(of line: Int) -> [Int] {
     let characters = lines[line]
     return LineBreaker.lineStarts(count: characters.count, width: size.width) { index in
-      let character = characters[index]
-      let width = TextWidth.width(of: character)
-      return LineBreaker.Item(
-        width: min(width, size.width),
-        isSpace: character == " ",
-        isBreakable: width > 1
-      )
+      (TextWidth.width(of: characters[index]), characters[index] == " ")
     }
   }
 
