@@ -177,10 +177,9 @@ package struct Blog: Sendable {
   /// - Throws: `DatabaseError` when the database cannot be read.
   package func notices() async throws -> (entries: [NoticeEntry], state: ReadState) {
     let state = try await readState()
-    let database = paths.root.database
-    let queue = database.callbackQueue
+    let queue = paths.queue
     let told = AsyncStream<[NoticeEntry]> { continuation in
-      let watch = NoticeWatch(paths, me: me, queue: queue, now: { database.serverTime }) { event in
+      let watch = NoticeWatch(paths, me: me) { event in
         guard case .notices(let entries) = event else { return }
         continuation.yield(entries)
         continuation.finish()

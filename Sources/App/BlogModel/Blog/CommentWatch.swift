@@ -26,19 +26,13 @@ final class CommentWatch: @unchecked Sendable {
   private static let rest = DispatchTimeInterval.milliseconds(150)
 
   private let paths: BlogPaths
-  private let queue: DispatchQueue
   private let tell: @Sendable (PostID, [Comment]) -> Void
   private var watched: [PostID: Watched] = [:]
   private var wanted: Set<PostID> = []
   private var isWaiting = false
 
-  init(
-    _ paths: BlogPaths,
-    queue: DispatchQueue,
-    tell: @escaping @Sendable (PostID, [Comment]) -> Void
-  ) {
+  init(_ paths: BlogPaths, tell: @escaping @Sendable (PostID, [Comment]) -> Void) {
     self.paths = paths
-    self.queue = queue
     self.tell = tell
   }
 
@@ -57,7 +51,7 @@ final class CommentWatch: @unchecked Sendable {
   private func waitForRest() {
     let before = wanted
     isWaiting = true
-    queue.asyncAfter(deadline: .now() + Self.rest) { [weak self] in
+    paths.queue.asyncAfter(deadline: .now() + Self.rest) { [weak self] in
       guard let self else { return }
       isWaiting = false
       if wanted == before { settle() } else { waitForRest() }

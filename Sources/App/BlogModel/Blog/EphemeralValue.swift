@@ -1,4 +1,4 @@
-package import Dispatch
+internal import Dispatch
 package import RealtimeDatabase
 
 // Safety: every mutable property is accessed only on the callback queue of the database.
@@ -10,7 +10,6 @@ package import RealtimeDatabase
 /// lasts. All methods are called on the callback queue of the database.
 package final class EphemeralValue: @unchecked Sendable {
   private let reference: DatabaseReference
-  private let queue: DispatchQueue
   private var value: Any?
   private var isArranged = false
   /// Identifies the latest call; answers to earlier ones are ignored.
@@ -23,12 +22,9 @@ package final class EphemeralValue: @unchecked Sendable {
 
   /// Makes a value that has not been written yet.
   ///
-  /// - Parameters:
-  ///   - reference: The location of the value; nothing else in this client writes there.
-  ///   - queue: The callback queue of the database.
-  package init(at reference: DatabaseReference, queue: DispatchQueue) {
+  /// - Parameter reference: The location of the value; nothing else in this client writes there.
+  package init(at reference: DatabaseReference) {
     self.reference = reference
-    self.queue = queue
   }
 
   /// Writes or replaces the value; it must be written again on each new connection.
@@ -109,7 +105,7 @@ package final class EphemeralValue: @unchecked Sendable {
         return done()
       }
       guard (error as? DatabaseError)?.kind == .unavailable else { return }
-      queue.asyncAfter(deadline: .now() + delay) { [self] in
+      reference.database.callbackQueue.asyncAfter(deadline: .now() + delay) { [self] in
         if round == self.round { again() }
       }
       delay = min(Self.longestDelay, delay * 2)
@@ -117,29 +113,23 @@ package final class EphemeralValue: @unchecked Sendable {
   }
 }
 
-// Safety: all state is accessed only on `queue`.
+// Safety: all state is accessed only on the callback queue of the database.
 /// Measures the server's response time every 30 seconds while there is a connection.
 final class Pulse: @unchecked Sendable {
   private static let seconds = 30
 
   private let reference: DatabaseReference
-  private let queue: DispatchQueue
   private let tell: @Sendable (Int) -> Void
   private var timer: (any DispatchSourceTimer)?
 
-  init(
-    _ reference: DatabaseReference,
-    queue: DispatchQueue,
-    tell: @escaping @Sendable (Int) -> Void
-  ) {
+  init(_ reference: DatabaseReference, tell: @escaping @Sendable (Int) -> Void) {
     self.reference = reference
-    self.queue = queue
     self.tell = tell
   }
 
   func start() {
     guard timer == nil else { return }
-    let timer = DispatchSource.makeTimerSource(queue: queue)
+    let timer = DispatchSource.makeTimerSource(queue: reference.database.callbackQueue)
     // A generous leeway lets the system combine several wakeups.
     timer.schedule(deadline: .now(), repeating: .seconds(Self.seconds), leeway: .seconds(5))
     timer.setEventHandler { [weak self] in self?.measure() }

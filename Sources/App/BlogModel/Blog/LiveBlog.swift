@@ -134,30 +134,27 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     blog = Blog(database: database, me: me, stars: stars)
     let paths = blog.paths
     let tell: @Sendable (BlogEvent) -> Void = { [weak self] in self?.handler?($0) }
-    people = PeopleWatch(paths, me: me, terminal: terminal, queue: queue) { [weak self] event in
+    people = PeopleWatch(paths, me: me, terminal: terminal) { [weak self] event in
       tell(event)
       guard case .people(let people) = event else { return }
       self?.readers?.follow(Set(people.map(\.person.uid)).sorted())
     }
     readers = ReadingWatch(
       paths,
-      queue: queue,
       title: { [weak self] in self?.known($0)?.title },
       tell: { tell(.reading($0)) }
     )
     if sharesReading, let terminal {
       let place = paths.reading(of: me.uid).child(of: ChildKey(terminal.key))
-      share = ReadingShare(at: place, queue: queue)
+      share = ReadingShare(at: place)
     }
     marks = ReadMarks(paths.seen(by: me.uid), tell: tell)
-    notices = NoticeWatch(paths, me: me, queue: queue, now: { database.serverTime }, tell: tell)
-    ownLists = OwnListsWatch(paths, of: me.uid, queue: queue, tell: tell)
-    latest = CommentWatch(paths, queue: queue) { tell(.latestComments($0, $1)) }
+    notices = NoticeWatch(paths, me: me, tell: tell)
+    ownLists = OwnListsWatch(paths, of: me.uid, tell: tell)
+    latest = CommentWatch(paths) { tell(.latestComments($0, $1)) }
     // What is observed is known without asking the server; a neighbour may be read as well.
     let beat = paths.user(me.uid).child(naming.isFixed ? "username" : "pulse")
-    pulse = Pulse(beat, queue: queue) { milliseconds in
-      tell(.roundTrip(milliseconds: milliseconds))
-    }
+    pulse = Pulse(beat) { tell(.roundTrip(milliseconds: $0)) }
   }
 
   package var now: Int64 { database.serverTime }
@@ -314,14 +311,13 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ) -> any FeedSource {
     switch feed {
     case .tag, .bookmarks:
-      return IndexedFeed(feed, of: me.uid, in: blog.paths, queue: queue, tell: tell, fail: fail)
+      return IndexedFeed(feed, of: me.uid, in: blog.paths, tell: tell, fail: fail)
     case .following:
-      return PeopleFeed(followedBy: me.uid, blog.paths, queue: queue, tell: tell, fail: fail)
+      return PeopleFeed(followedBy: me.uid, blog.paths, tell: tell, fail: fail)
     case .recent, .top, .mine, .myTop, .author:
       return FollowedFeed(
         blog.paths.list(feed, of: me.uid),
         isByStars: feed.isByStars,
-        queue: queue,
         tell: { entries, extent in tell(entries.compactMap(\.post), extent) },
         fail: fail
       )

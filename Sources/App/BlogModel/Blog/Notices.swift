@@ -1,4 +1,3 @@
-internal import Dispatch
 private import RealtimeCore
 internal import RealtimeDatabase
 
@@ -34,7 +33,6 @@ final class NoticeWatch: @unchecked Sendable {
   private let paths: BlogPaths
   private var me: Author
   private let burst: Burst
-  private let now: @Sendable () -> Int64
   private let tell: @Sendable (BlogEvent) -> Void
   private let posts: DatabaseQuery
   private var handle: DatabaseHandle?
@@ -51,17 +49,10 @@ final class NoticeWatch: @unchecked Sendable {
   private var rung: Set<String> = []
   private var told: [NoticeEntry]?
 
-  init(
-    _ paths: BlogPaths,
-    me: Author,
-    queue: DispatchQueue,
-    now: @escaping @Sendable () -> Int64,
-    tell: @escaping @Sendable (BlogEvent) -> Void
-  ) {
+  init(_ paths: BlogPaths, me: Author, tell: @escaping @Sendable (BlogEvent) -> Void) {
     self.paths = paths
     self.me = me
-    burst = Burst(on: queue)
-    self.now = now
+    burst = Burst(on: paths.queue)
     self.tell = tell
     posts = paths.posts(of: me.uid).queryOrderedByKey().queryLimited(toLast: Self.length)
   }
@@ -151,7 +142,7 @@ final class NoticeWatch: @unchecked Sendable {
       guard let post = Post(snapshot), let old = watched[id]?.post else { return }
       watched[id]?.post = post
       if !post.stars.subtracting(old.stars).subtracting([me.uid]).isEmpty {
-        watched[id]?.starredAt = now()
+        watched[id]?.starredAt = paths.root.database.serverTime
         tell(.notice(.star(id, title: post.title, count: post.starCount)))
       }
     case .childRemoved: forget(id)

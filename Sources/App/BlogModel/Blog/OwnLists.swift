@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import RealtimeDatabase
 
 /// What an account keeps for itself, the same on all its terminals.
@@ -63,7 +62,6 @@ final class OwnListsWatch: @unchecked Sendable {
   init(
     _ paths: BlogPaths,
     of uid: String,
-    queue: DispatchQueue,
     tell: @escaping @Sendable (BlogEvent) -> Void
   ) {
     func query(_ place: DatabaseReference, _ limit: UInt) -> DatabaseQuery {
@@ -84,7 +82,7 @@ final class OwnListsWatch: @unchecked Sendable {
         }, query(paths.searches(of: uid), UInt(SavedSearch.limit))
       ),
     ]
-    burst = Burst(on: queue)
+    burst = Burst(on: paths.queue)
     self.tell = tell
   }
 

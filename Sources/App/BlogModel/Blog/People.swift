@@ -1,4 +1,3 @@
-internal import Dispatch
 private import RealtimeCore
 internal import RealtimeDatabase
 
@@ -9,7 +8,6 @@ final class PeopleWatch: @unchecked Sendable {
   private let paths: BlogPaths
   private var me: Author
   private let terminal: TerminalName?
-  private let queue: DispatchQueue
   private let tell: @Sendable (BlogEvent) -> Void
   private var isConnected = false
   private var since: Int64?
@@ -24,19 +22,14 @@ final class PeopleWatch: @unchecked Sendable {
     _ paths: BlogPaths,
     me: Author,
     terminal: TerminalName?,
-    queue: DispatchQueue,
     tell: @escaping @Sendable (BlogEvent) -> Void
   ) {
     self.paths = paths
     self.me = me
     self.terminal = terminal
-    self.queue = queue
     self.tell = tell
-    presence = terminal.map { terminal in
-      EphemeralValue(
-        at: paths.presence(of: me.uid).child(of: ChildKey(terminal.key)),
-        queue: queue
-      )
+    presence = terminal.map {
+      EphemeralValue(at: paths.presence(of: me.uid).child(of: ChildKey($0.key)))
     }
   }
 
@@ -87,7 +80,7 @@ final class PeopleWatch: @unchecked Sendable {
     if isTyping {
       let value =
         typing[post]
-        ?? EphemeralValue(at: paths.typing(on: post).child(of: ChildKey(me.uid)), queue: queue)
+        ?? EphemeralValue(at: paths.typing(on: post).child(of: ChildKey(me.uid)))
       typing[post] = value
       value.put(["name": me.name, "at": ServerValue.timestamp()])
     } else {

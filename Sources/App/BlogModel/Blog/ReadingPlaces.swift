@@ -38,9 +38,9 @@ final class ReadingShare: @unchecked Sendable {
   private var told: String?
   private var waiting: DispatchWorkItem?
 
-  init(at reference: DatabaseReference, queue: DispatchQueue) {
-    value = EphemeralValue(at: reference, queue: queue)
-    self.queue = queue
+  init(at reference: DatabaseReference) {
+    value = EphemeralValue(at: reference)
+    queue = reference.database.callbackQueue
   }
 
   /// Begins to tell, or takes back what was told.
@@ -98,12 +98,11 @@ final class ReadingWatch: @unchecked Sendable {
 
   init(
     _ paths: BlogPaths,
-    queue: DispatchQueue,
     title: @escaping (PostID) -> String?,
     tell: @escaping @Sendable ([ReadingPlace]) -> Void
   ) {
     self.paths = paths
-    burst = Burst(on: queue)
+    burst = Burst(on: paths.queue)
     self.title = title
     self.tell = tell
   }

@@ -60,7 +60,6 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
   private let feed: FeedKind
   private let uid: String
   private let paths: BlogPaths
-  private let queue: DispatchQueue
   private let burst: Burst
   private let tell: @Sendable ([Post], FeedExtent) -> Void
   private let fail: @Sendable (any Error) -> Void
@@ -73,15 +72,13 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
     _ feed: FeedKind,
     of uid: String,
     in paths: BlogPaths,
-    queue: DispatchQueue,
     tell: @escaping @Sendable ([Post], FeedExtent) -> Void,
     fail: @escaping @Sendable (any Error) -> Void
   ) {
     self.feed = feed
     self.uid = uid
     self.paths = paths
-    self.queue = queue
-    burst = Burst(on: queue)
+    burst = Burst(on: paths.queue)
     self.tell = tell
     self.fail = fail
   }
@@ -92,7 +89,6 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
       isByStars: false,
       isIndex: true,
       bounds: Self.bounds,
-      queue: queue,
       tell: { [weak self] entries, extent in self?.take(entries.map(\.id), extent: extent) },
       fail: { [weak self] error in
         self?.stop()
@@ -190,9 +186,7 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
     var extent = FeedExtent()
   }
 
-  private let uid: String
   private let paths: BlogPaths
-  private let queue: DispatchQueue
   private let burst: Burst
   private let tell: @Sendable ([Post], FeedExtent) -> Void
   private let fail: @Sendable (any Error) -> Void
@@ -204,14 +198,11 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
   init(
     followedBy uid: String,
     _ paths: BlogPaths,
-    queue: DispatchQueue,
     tell: @escaping @Sendable ([Post], FeedExtent) -> Void,
     fail: @escaping @Sendable (any Error) -> Void
   ) {
-    self.uid = uid
     self.paths = paths
-    self.queue = queue
-    burst = Burst(on: queue)
+    burst = Burst(on: paths.queue)
     self.tell = tell
     self.fail = fail
     index = paths.following(by: uid).queryOrderedByKey().queryLimited(toLast: Self.people)
@@ -260,7 +251,6 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
       paths.posts(of: uid).queryOrderedByKey(),
       isByStars: false,
       bounds: Self.bounds,
-      queue: queue,
       tell: { [weak self] entries, extent in self?.take(entries, extent: extent, of: uid) },
       // A person whose posts may not be read counts as having none.
       fail: { [weak self] _ in self?.take([], extent: FeedExtent(), of: uid) }

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import RealtimeCore
 internal import RealtimeDatabase
 
@@ -45,7 +44,6 @@ final class FollowedFeed: @unchecked Sendable {
     isByStars: Bool,
     isIndex: Bool = false,
     bounds: Bounds = Bounds(),
-    queue: DispatchQueue,
     tell: @escaping @Sendable ([FeedEntry], FeedExtent) -> Void,
     fail: @escaping @Sendable (any Error) -> Void
   ) {
@@ -54,7 +52,7 @@ final class FollowedFeed: @unchecked Sendable {
     self.isIndex = isIndex
     self.bounds = bounds
     order = list.query.index
-    burst = Burst(on: queue)
+    burst = Burst(on: list.ref.database.callbackQueue)
     self.tell = tell
     self.fail = fail
   }

@@ -1,3 +1,4 @@
+internal import Dispatch
 private import RealtimeCore
 package import RealtimeDatabase
 
@@ -11,6 +12,9 @@ package struct BlogPaths: Sendable {
   package init(_ root: DatabaseReference) {
     self.root = root
   }
+
+  /// The queue on which the database calls back.
+  var queue: DispatchQueue { root.database.callbackQueue }
 
   /// Whether a text can be the key of a post or comment; nothing can exist under any other.
   package static func isKey(_ text: String) -> Bool {

@@ -94,7 +94,7 @@ final class SwarmUser: @unchecked Sendable {
     blog = Blog(database: database, me: me, stars: settings.stars.method)
     stars = SwarmStars(in: blog, by: settings.stars)
     let reference = blog.paths.presence(of: me.uid).child(Self.clientName(number))
-    presence = number < settings.watchers ? EphemeralValue(at: reference, queue: queue) : nil
+    presence = number < settings.watchers ? EphemeralValue(at: reference) : nil
   }
 
   /// The path below `presence` at which the user announces itself, or nil.
