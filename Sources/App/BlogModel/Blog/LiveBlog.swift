@@ -317,7 +317,6 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     case .recent, .top, .mine, .myTop, .author:
       return FollowedFeed(
         blog.paths.list(feed, of: me.uid),
-        isByStars: feed.isByStars,
         tell: { entries, extent in tell(entries.compactMap(\.post), extent) },
         fail: fail
       )

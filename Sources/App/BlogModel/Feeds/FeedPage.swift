@@ -234,7 +234,8 @@ struct FeedRange {
   var limit: Limit?
 
   /// The query for the part, based on a query for the whole list in its order.
-  func query(in list: DatabaseQuery, isByStars: Bool) -> DatabaseQuery {
+  func query(in list: DatabaseQuery) -> DatabaseQuery {
+    let isByStars = list.query.index != .key
     var query = list
     if let lower {
       let (value, key) = Self.place(of: lower, isByStars: isByStars)

@@ -86,7 +86,6 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
   func start() {
     let index = FollowedFeed(
       paths.list(feed, of: uid),
-      isByStars: false,
       isIndex: true,
       bounds: Self.bounds,
       tell: { [weak self] entries, extent in self?.take(entries.map(\.id), extent: extent) },
@@ -249,7 +248,6 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
   private func watch(_ uid: String) {
     let feed = FollowedFeed(
       paths.posts(of: uid).queryOrderedByKey(),
-      isByStars: false,
       bounds: Self.bounds,
       tell: { [weak self] entries, extent in self?.take(entries, extent: extent, of: uid) },
       // A person whose posts may not be read counts as having none.

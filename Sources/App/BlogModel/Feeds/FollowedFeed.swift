@@ -22,7 +22,6 @@ final class FollowedFeed: @unchecked Sendable {
   }
 
   private let list: DatabaseQuery
-  private let isByStars: Bool
   /// Whether the children only name posts that are stored elsewhere.
   private let isIndex: Bool
   private let bounds: Bounds
@@ -41,14 +40,12 @@ final class FollowedFeed: @unchecked Sendable {
 
   init(
     _ list: DatabaseQuery,
-    isByStars: Bool,
     isIndex: Bool = false,
     bounds: Bounds = Bounds(),
     tell: @escaping @Sendable ([FeedEntry], FeedExtent) -> Void,
     fail: @escaping @Sendable (any Error) -> Void
   ) {
     self.list = list
-    self.isByStars = isByStars
     self.isIndex = isIndex
     self.bounds = bounds
     order = list.query.index
@@ -150,7 +147,7 @@ final class FollowedFeed: @unchecked Sendable {
   private func observe(_ range: FeedRange) -> FeedPage.Part {
     lastToken += 1
     let token = lastToken
-    let query = range.query(in: list, isByStars: isByStars)
+    let query = range.query(in: list)
     let entries = OrderedSnapshots<FeedEntry>(by: order)
     var part = FeedPage.Part(
       range: range,
@@ -255,7 +252,7 @@ final class FollowedFeed: @unchecked Sendable {
     let shown = pages.count > 1 ? pages.filter(\.isLoaded) : pages
     let entries = shown.flatMap { $0.entries.reversed() }
     // A post that moves may enter one page before it leaves the other; by age, no post moves.
-    guard isByStars else { return entries }
+    guard order != .key else { return entries }
     var seen: Set<String> = []
     return entries.filter { seen.insert($0.id).inserted }
   }
