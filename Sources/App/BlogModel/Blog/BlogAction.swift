@@ -33,27 +33,14 @@ package enum BlogAction: Sendable, Hashable, Codable {
 
 extension BlogAction {
   /// The commands of `--plain` that are a verb and a post.
-  package static let verbs: Set<String> = [
-    "star", "unstar", "follow", "unfollow", "mute", "unmute", "block", "unblock", "bookmark",
-    "unbookmark", "delete",
+  package static let verbs: [String: @Sendable (Post) -> BlogAction] = [
+    "star": { .star($0.id, true) }, "unstar": { .star($0.id, false) },
+    "follow": { .follow(uid: $0.uid, true) }, "unfollow": { .follow(uid: $0.uid, false) },
+    "mute": { .mute(uid: $0.uid, true) }, "unmute": { .mute(uid: $0.uid, false) },
+    "block": { .block(uid: $0.uid, true) }, "unblock": { .block(uid: $0.uid, false) },
+    "bookmark": { .bookmark($0.id, true) }, "unbookmark": { .bookmark($0.id, false) },
+    "delete": { .deletePost($0.id) },
   ]
-
-  package init?(_ verb: String, on post: Post) {
-    switch verb {
-    case "star": self = .star(post.id, true)
-    case "unstar": self = .star(post.id, false)
-    case "follow": self = .follow(uid: post.uid, true)
-    case "unfollow": self = .follow(uid: post.uid, false)
-    case "mute": self = .mute(uid: post.uid, true)
-    case "unmute": self = .mute(uid: post.uid, false)
-    case "block": self = .block(uid: post.uid, true)
-    case "unblock": self = .block(uid: post.uid, false)
-    case "bookmark": self = .bookmark(post.id, true)
-    case "unbookmark": self = .bookmark(post.id, false)
-    case "delete": self = .deletePost(post.id)
-    default: return nil
-    }
-  }
 
   /// What is said about an action.
   private struct Facts {

@@ -443,7 +443,7 @@ package struct PlainBlog: Sendable {
     case "comment": return comment(rest)
     case "quit", "q": return Answer(effects: [.quit])
     default:
-      guard BlogAction.verbs.contains(name) else {
+      guard BlogAction.verbs[name] != nil else {
         return Answer(lines: ["There is no command \(name). Type help."])
       }
       return with(rest) { plain, post in plain.perform(name, on: post) }
@@ -570,7 +570,7 @@ package struct PlainBlog: Sendable {
   }
 
   private mutating func perform(_ verb: String, on post: Post) -> Answer {
-    guard let action = BlogAction(verb, on: post) else { return Answer() }
+    guard let action = BlogAction.verbs[verb]?(post) else { return Answer() }
     guard !action.isDeletion || post.uid == me.uid else {
       return Answer(lines: ["Only \(name(of: post)) can delete it."])
     }
