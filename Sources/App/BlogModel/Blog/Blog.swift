@@ -345,7 +345,7 @@ package struct Blog: Sendable {
   package func perform(
     _ action: BlogAction,
     on subject: Subject = Subject(),
-    completion: @escaping Completion
+    completion: @escaping BlogCompletion
   ) {
     switch withKey(action) {
     case .post(let id, let title, let body):
@@ -403,7 +403,7 @@ package struct Blog: Sendable {
     _ key: String,
     in list: DatabaseReference,
     _ isKept: Bool,
-    completion: @escaping Completion
+    completion: @escaping BlogCompletion
   ) {
     list.child(of: ChildKey(key)).setValue(isKept ? true : nil) { error, _ in completion(error) }
   }
@@ -413,7 +413,7 @@ package struct Blog: Sendable {
     post id: PostID,
     title: String,
     body: String,
-    completion: @escaping Completion
+    completion: @escaping BlogCompletion
   ) {
     guard Self.accepts(BlogBounds.problem(title: title, body: body), or: completion) else { return }
     let post = Post(id: id, uid: me.uid, author: me.name, title: title, body: body)
@@ -445,7 +445,7 @@ package struct Blog: Sendable {
     on id: PostID,
     text: String,
     answering parent: Comment? = nil,
-    completion: @escaping Completion
+    completion: @escaping BlogCompletion
   ) {
     guard Self.accepts(BlogBounds.problem(comment: text), or: completion) else { return }
     let new = Comment(id: comment, uid: me.uid, author: me.name, text: text, parent: parent?.id)
@@ -470,8 +470,8 @@ package struct Blog: Sendable {
     _ isStarred: Bool,
     on id: PostID,
     owner: String? = nil,
-    settled: @escaping Completion = { _ in },
-    completion: @escaping Completion
+    settled: @escaping BlogCompletion = { _ in },
+    completion: @escaping BlogCompletion
   ) {
     switch stars {
     case .transaction:
@@ -494,7 +494,7 @@ package struct Blog: Sendable {
     title: String?,
     body: String?,
     before old: Post? = nil,
-    completion: @escaping Completion
+    completion: @escaping BlogCompletion
   ) {
     guard Self.accepts(BlogBounds.problem(title: title, body: body), or: completion) else { return }
     let checked = whole(or: BlogError.notFound(id), completion)
@@ -516,7 +516,7 @@ package struct Blog: Sendable {
   /// Maps the result of the check for a fragment to the completion of an edit.
   private func whole(
     or missing: BlogError,
-    _ completion: @escaping Completion
+    _ completion: @escaping BlogCompletion
   ) -> @Sendable (Result<Bool, any Error>) -> Void {
     { result in
       switch result {
@@ -534,7 +534,7 @@ package struct Blog: Sendable {
     on id: PostID,
     text: String,
     before old: Comment? = nil,
-    completion: @escaping Completion
+    completion: @escaping BlogCompletion
   ) {
     guard Self.accepts(BlogBounds.problem(comment: text), or: completion) else { return }
     let checked = whole(or: BlogError.commentNotFound(comment), completion)
@@ -556,9 +556,9 @@ package struct Blog: Sendable {
     of key: String,
     on post: PostID,
     leading traces: [BlogTrace],
-    completion: @escaping Completion
+    completion: @escaping BlogCompletion
   ) {
-    let done: Completion = { error in
+    let done: BlogCompletion = { error in
       // A trace that cannot be removed leads nowhere and does no harm. This is an update of its own,
       // so that rules that do not know replies, mentions and tags cannot prevent a deletion.
       if error == nil, !traces.isEmpty { update([:], without: traces) { _ in } }
@@ -577,15 +577,12 @@ package struct Blog: Sendable {
     }
   }
 
-  /// Called when the server has acknowledged or refused a write.
-  package typealias Completion = BlogCompletion
-
   /// Sends an update, with the traces of what it writes and without those that this replaces.
   private func update(
     _ values: [String: Any],
     leading traces: [BlogTrace] = [],
     without old: [BlogTrace] = [],
-    completion: @escaping Completion
+    completion: @escaping BlogCompletion
   ) {
     var values = values
     for trace in Set(old).subtracting(traces) { values[trace.place] = NSNull() }
@@ -596,7 +593,7 @@ package struct Blog: Sendable {
   /// Reports a text that the blog does not take; returns whether it takes the text.
   private static func accepts(
     _ problem: BlogBounds.Problem?,
-    or completion: Completion
+    or completion: BlogCompletion
   ) -> Bool {
     if let problem { completion(BlogError.invalidText(problem.description)) }
     return problem == nil

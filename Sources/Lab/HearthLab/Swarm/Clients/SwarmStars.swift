@@ -6,7 +6,7 @@ private import RealtimeDatabase
 /// Adds and removes stars by one of the strategies.
 struct SwarmStars: Sendable {
   /// Called when the server has answered.
-  typealias Completion = Blog.Completion
+  typealias Completion = BlogCompletion
 
   private let blog: Blog
   private let strategy: StarStrategy
