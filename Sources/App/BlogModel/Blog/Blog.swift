@@ -519,12 +519,8 @@ package struct Blog: Sendable {
     _ completion: @escaping BlogCompletion
   ) -> @Sendable (Result<Bool, any Error>) -> Void {
     { result in
-      switch result {
-      case .success(true): completion(nil)
-      case .success(false): completion(missing)
-      // The change itself was stored; only the check afterwards failed.
-      case .failure: completion(nil)
-      }
+      // Where only the check afterwards has failed, the change itself was stored.
+      if case .success(false) = result { completion(missing) } else { completion(nil) }
     }
   }
 

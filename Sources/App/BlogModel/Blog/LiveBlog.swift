@@ -54,12 +54,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     /// The database has it, and it may change; the user may be asked for it while there is none.
     case kept(asks: Bool)
 
-    fileprivate var isFixed: Bool {
-      switch self {
-      case .fixed: true
-      case .kept: false
-      }
-    }
+    fileprivate var isFixed: Bool { if case .fixed = self { true } else { false } }
   }
 
   private struct OpenedPost {

@@ -186,10 +186,5 @@ package enum FeedKind: Hashable, Sendable, Codable {
   }
 
   /// Whether the list is ordered by stars; otherwise it is ordered by age.
-  package var isByStars: Bool {
-    switch self {
-    case .top, .myTop: true
-    case .recent, .mine, .author, .tag, .following, .bookmarks: false
-    }
-  }
+  package var isByStars: Bool { self == .top || self == .myTop }
 }

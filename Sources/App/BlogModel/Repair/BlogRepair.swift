@@ -142,8 +142,7 @@ extension Node {
   /// A post with its false stars removed and the others counted.
   fileprivate func countingStars() -> Node {
     var post = self
-    for (uid, star) in post[.stars].children.map({ Array($0.map) }) ?? []
-    where star.leafValue == .bool(false) {
+    for (uid, star) in post[.stars].entries where star.leafValue == .bool(false) {
       post.update(at: Path([.stars, uid]), to: .empty)
     }
     post.update(at: Path([.starCount]), to: .integer(Int64(post[.stars].childCount)))
