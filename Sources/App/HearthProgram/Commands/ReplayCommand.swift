@@ -23,13 +23,13 @@ struct ReplayCommand: AsyncParsableCommand {
   @Flag(help: "Print all its screens as text, each once.")
   var golden = false
 
-  @Option(help: .init("Write it as an asciicast (version 2) to this file.", valueName: "out.cast"))
+  @Option(help: "Write it as an asciicast (version 2) to this file.".taking("out.cast"))
   var cast: String?
 
   @Flag(help: "Print a script that does the same again; hearth --script plays it.")
   var script = false
 
-  @Option(help: .init("The longest pause of an asciicast, 0 for none.", valueName: "seconds"))
+  @Option(help: "The longest pause of an asciicast, 0 for none.".taking("seconds"))
   var idle = 2.0
 
   @MainActor

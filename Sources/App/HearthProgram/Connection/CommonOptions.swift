@@ -10,53 +10,42 @@ struct CommonOptions: ParsableArguments {
   @Flag(help: "Print JSON, one value a line.")
   var json = false
 
-  @Option(help: .init("Who you are; by default, the user of this system.", valueName: "name"))
+  @Option(help: "Who you are; by default, the user of this system.".taking("name"))
   var user: String?
 
-  @Option(
-    help: .init("The directory of the shared local database.", valueName: "dir"),
-    completion: .directory
-  )
+  @Option(help: "The directory of the shared local database.".taking("dir"), completion: .directory)
   var dataDir: String?
 
-  @Option(help: .init("The socket of the local server.", valueName: "path"), completion: .file())
+  @Option(help: "The socket of the local server.".taking("path"), completion: .file())
   var socket: String?
 
   @Flag(help: "Use a local database that keeps nothing when the last terminal leaves.")
   var ephemeral = false
 
-  @Option(
-    help: .init("Another database, such as http://127.0.0.1:9000?ns=hearth.", valueName: "url")
-  )
+  @Option(help: "Another database, such as http://127.0.0.1:9000?ns=hearth.".taking("url"))
   var database: String?
 
   @Option(
-    help: .init("Another database, by the name of its profile.", valueName: "name"),
+    help: "Another database, by the name of its profile.".taking("name"),
     completion: .profiles
   )
   var profile: String?
 
   @Option(
-    help: .init(
-      "Which signed-in account of another database to use (see hearth accounts).",
-      valueName: "name"
-    )
+    help: "Which signed-in account of another database to use (see hearth accounts).".taking("name")
   )
   var account: String?
 
-  @Option(help: .init("The API key of the database's project, if it has one.", valueName: "key"))
+  @Option(help: "The API key of the database's project, if it has one.".taking("key"))
   var apiKey: String?
 
   @Option(
-    help: .init(
-      "A PEM file of certificates to trust instead of those of the system.",
-      valueName: "path"
-    ),
+    help: "A PEM file of certificates to trust instead of those of the system.".taking("path"),
     completion: .file()
   )
   var caFile: String?
 
-  @Option(help: .init("How long a command may take.", valueName: "seconds"))
+  @Option(help: "How long a command may take.".taking("seconds"))
   var timeout: Double = 10
 
   /// Checks the time, and fills in options that were not given from the profile.
@@ -132,10 +121,9 @@ struct CommonOptions: ParsableArguments {
 /// A storage that servers share, in place of a data directory.
 struct StoreChoice: ParsableArguments {
   @Option(
-    help: .init(
-      "The PostgreSQL that has the databases, instead of a data directory: postgres://HOST/NAME.",
-      valueName: "url"
-    )
+    help:
+      "The PostgreSQL that has the databases, instead of a data directory: postgres://HOST/NAME."
+      .taking("url")
   )
   var store: String?
 
@@ -183,10 +171,9 @@ extension DatabaseName {
 /// The database of a data directory that a command works on.
 struct DatabaseChoice: ParsableArguments {
   @Option(
-    help: .init(
-      "A database of the data directory, by its name; by default, the one of the blog.",
-      valueName: "name"
-    ),
+    help:
+      "A database of the data directory, by its name; by default, the one of the blog."
+      .taking("name"),
     completion: .databases
   )
   var ns: String?
@@ -239,13 +226,10 @@ struct StarOptions: ParsableArguments {
   }
 
   @Option(
-    help: .init(
-      """
+    help: """
       How a star is written: increment, one update that the rules of the server check; transaction, for \
       servers without such rules; auto takes increment at a local socket and where you are signed in.
-      """,
-      valueName: "strategy"
-    )
+      """.taking("strategy")
   )
   var stars = Choice.auto
 

@@ -203,10 +203,8 @@ struct LogOptions: ParsableArguments {
   var logFormat = LogFormat.text
 
   @Option(
-    help: .init(
-      "Begin a new log file after this many bytes; \(LogFile.keptFiles) old ones are kept.",
-      valueName: "bytes"
-    )
+    help: "Begin a new log file after this many bytes; \(LogFile.keptFiles) old ones are kept."
+      .taking("bytes")
   )
   var logSize = LogFile.standardSize
 

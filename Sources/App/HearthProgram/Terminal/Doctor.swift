@@ -16,7 +16,7 @@ struct Doctor: AsyncParsableCommand {
       """
   )
 
-  @Option(help: .init("The port that hearth serve --port would use.", valueName: "n"))
+  @Option(help: "The port that hearth serve --port would use.".taking("n"))
   var port = defaultPort
 
   @OptionGroup var options: CommonOptions

@@ -18,10 +18,7 @@ struct Open: AsyncParsableCommand {
   @OptionGroup(title: "Screen") var screen: ScreenOptions
 
   @Option(
-    help: .init(
-      "Log to this file instead of hearth.log in the state directory.",
-      valueName: "file"
-    ),
+    help: "Log to this file instead of hearth.log in the state directory.".taking("file"),
     completion: .file()
   )
   var log: String?

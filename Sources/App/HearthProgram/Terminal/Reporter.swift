@@ -243,10 +243,7 @@ struct ReportCommand: AsyncParsableCommand {
   )
 
   @Option(
-    help: .init(
-      "Write it to this file instead of a new one in the state directory.",
-      valueName: "file"
-    ),
+    help: "Write it to this file instead of a new one in the state directory.".taking("file"),
     completion: .file()
   )
   var output: String?

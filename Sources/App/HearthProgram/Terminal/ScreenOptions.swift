@@ -3,13 +3,10 @@ import BlogTUI
 
 /// The options of the screen; each overrides the environment and the configuration file.
 struct ScreenOptions: ParsableArguments {
-  @Option(help: .init("Use another configuration file.", valueName: "file"), completion: .file())
+  @Option(help: "Use another configuration file.".taking("file"), completion: .file())
   var config: String?
 
-  @Option(
-    help: .init("The colours: --list-themes shows which.", valueName: "name"),
-    completion: .themes
-  )
+  @Option(help: "The colours: --list-themes shows which.".taking("name"), completion: .themes)
   var theme: String?
 
   @Option(help: "Use colours: auto, always or never.")
@@ -25,10 +22,7 @@ struct ScreenOptions: ParsableArguments {
   var plain = false
 
   @Option(
-    help: .init(
-      "Run a script, on a blog of its own with a clock that stands still.",
-      valueName: "file"
-    ),
+    help: "Run a script, on a blog of its own with a clock that stands still.".taking("file"),
     completion: .file()
   )
   var script: String?
@@ -36,24 +30,20 @@ struct ScreenOptions: ParsableArguments {
   @Flag(help: "Show the script on this terminal while it runs; q ends it.")
   var show = false
 
-  @Option(
-    help: .init("How to print the result of a script: text, tap or junit.", valueName: "format")
-  )
+  @Option(help: "How to print the result of a script: text, tap or junit.".taking("format"))
   var results = ScriptResult.Format.text
 
-  @Option(help: .init("The pause before each key of a shown script; 0 for none.", valueName: "ms"))
+  @Option(help: "The pause before each key of a shown script; 0 for none.".taking("ms"))
   var pace: Int64 = 60
 
   @Option(
-    help: .init(
-      "Record everything this terminal sees, for hearth replay; no passwords, no tokens.",
-      valueName: "file"
-    ),
+    help: "Record everything this terminal sees, for hearth replay; no passwords, no tokens."
+      .taking("file"),
     completion: .file()
   )
   var record: String?
 
-  @Option(help: .init("The maximum size of a recording, in megabytes.", valueName: "n"))
+  @Option(help: "The maximum size of a recording, in megabytes.".taking("n"))
   var recordLimit = 64
 
   @Flag(help: "Print the names of all themes.")

@@ -93,19 +93,14 @@ extension ProfileCommand {
     @Argument(help: "Its name: \(Profile.rule).", transform: DashedWord.restore)
     var name: String
 
-    @Option(help: .init("The URL of the database.", valueName: "url"))
+    @Option(help: "The URL of the database.".taking("url"))
     var database: String
 
-    @Option(
-      help: .init("The API key of the project; the hosted service needs it.", valueName: "key")
-    )
+    @Option(help: "The API key of the project; the hosted service needs it.".taking("key"))
     var apiKey: String?
 
     @Option(
-      help: .init(
-        "A PEM file of certificates to trust instead of those of the system.",
-        valueName: "path"
-      ),
+      help: "A PEM file of certificates to trust instead of those of the system.".taking("path"),
       completion: .file()
     )
     var caFile: String?

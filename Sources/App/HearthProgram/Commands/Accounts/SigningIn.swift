@@ -13,10 +13,10 @@ struct SignInCommand: AsyncParsableCommand {
       """
   )
 
-  @Option(help: .init("The email address of the account.", valueName: "address"))
+  @Option(help: "The email address of the account.".taking("address"))
   var email: String
 
-  @Option(help: .init("The user name in the blog, where the account has none.", valueName: "name"))
+  @Option(help: "The user name in the blog, where the account has none.".taking("name"))
   var name: String?
 
   @Flag(help: "Read the password from the first line of stdin.")
@@ -48,10 +48,10 @@ struct SignUpCommand: AsyncParsableCommand {
     abstract: "Make an account at a database elsewhere, and sign in to it."
   )
 
-  @Option(help: .init("The email address of the account.", valueName: "address"))
+  @Option(help: "The email address of the account.".taking("address"))
   var email: String
 
-  @Option(help: .init("The user name in the blog.", valueName: "name"))
+  @Option(help: "The user name in the blog.".taking("name"))
   var name: String
 
   @Flag(help: "Read the password from the first line of stdin.")
@@ -100,15 +100,10 @@ struct ResetPasswordCommand: AsyncParsableCommand {
       """
   )
 
-  @Option(
-    help: .init(
-      "The email address of the account; without it, it is asked for.",
-      valueName: "address"
-    )
-  )
+  @Option(help: "The email address of the account; without it, it is asked for.".taking("address"))
   var email: String?
 
-  @Option(help: .init("The code, which works once and soon expires.", valueName: "code"))
+  @Option(help: "The code, which works once and soon expires.".taking("code"))
   var code: String?
 
   @Flag(help: "Read the new password from the first line of stdin.")

@@ -35,7 +35,7 @@ struct WriteComment: BlogCommand {
   @Argument(help: "What to say; - reads it from stdin.", transform: DashedWord.restore)
   var text: String
 
-  @Option(help: .init("Answer that comment.", valueName: "comment"))
+  @Option(help: "Answer that comment.".taking("comment"))
   var answer: String?
 
   @OptionGroup var options: CommonOptions
@@ -61,7 +61,7 @@ struct Star: BlogCommand {
 
   @OptionGroup var post: PostArgument
 
-  @Option(help: .init("Star and unstar it in turn, this many times in all.", valueName: "n"))
+  @Option(help: "Star and unstar it in turn, this many times in all.".taking("n"))
   var times = 1
 
   @OptionGroup var starring: StarOptions

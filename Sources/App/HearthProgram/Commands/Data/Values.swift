@@ -57,7 +57,7 @@ struct Watch: BlogCommand {
   @Argument(help: "The path.", transform: DashedWord.restore)
   var path = "/posts"
 
-  @Option(help: .init("Stop after this many events.", valueName: "n"))
+  @Option(help: "Stop after this many events.".taking("n"))
   var count: Int?
 
   @OptionGroup var options: CommonOptions

@@ -40,49 +40,41 @@ package struct SwarmOptions: ParsableArguments {
       """
   )
 
-  @Option(help: .init("How many users there are.", valueName: "n"))
+  @Option(help: "How many users there are.".taking("n"))
   package var users = 10
 
-  @Option(help: .init("How long the storm lasts.", valueName: "n"))
+  @Option(help: "How long the storm lasts.".taking("n"))
   package var seconds = Self.usualSeconds
 
-  @Option(help: .init("The seed of the plan.", valueName: "n"))
+  @Option(help: "The seed of the plan.".taking("n"))
   package var seed: UInt64 = 1
 
   @Option(
-    help: .init(
-      """
+    help: """
       The mix of actions, as shares of post, comment, star, unstar, edit, delete, retract, count, \
       trespass.
-      """,
-      valueName: "action=n,…"
-    )
+      """.taking("action=n,…")
   )
   package var mix: String?
 
-  @Option(help: .init("Operations a second, of all users.", valueName: "n"))
+  @Option(help: "Operations a second, of all users.".taking("n"))
   package var rate: Double?
 
-  @Option(help: .init("The faults; they are listed above.", valueName: "name,…"))
+  @Option(help: "The faults; they are listed above.".taking("name,…"))
   package var faults = "none"
 
   @Option(
-    help: .init(
-      """
+    help: """
       How stars are given: increment or transaction, or as the published samples do: sample, naive; \
       auto takes increment.
-      """,
-      valueName: "strategy"
-    )
+      """.taking("strategy")
   )
   package var stars = "auto"
 
-  @Option(help: .init("How many posts all users work on.", valueName: "n"))
+  @Option(help: "How many posts all users work on.".taking("n"))
   package var posts = 5
 
-  @Option(
-    help: .init("How many users share a process; by default 1 if there are few.", valueName: "n")
-  )
+  @Option(help: "How many users share a process; by default 1 if there are few.".taking("n"))
   package var usersPerProcess: Int?
 
   @Flag(
@@ -93,40 +85,28 @@ package struct SwarmOptions: ParsableArguments {
   )
   package var soak = false
 
-  @Option(
-    help: .init("How many tmux terminals watch; by default 1 if tmux is installed.", valueName: "n")
-  )
+  @Option(help: "How many tmux terminals watch; by default 1 if tmux is installed.".taking("n"))
   package var terminals: Int?
 
   @Option(
-    help: .init(
-      "How many servers the swarm's own blog has; several share a PostgreSQL.",
-      valueName: "n"
-    )
+    help: "How many servers the swarm's own blog has; several share a PostgreSQL.".taking("n")
   )
   package var servers = 1
 
   @OptionGroup package var access: SwarmAccess
 
-  @Option(
-    help: .init("The rules of the swarm's own server.", valueName: "file"),
-    completion: .file()
-  )
+  @Option(help: "The rules of the swarm's own server.".taking("file"), completion: .file())
   package var rules: String?
 
   @Option(
-    help: .init(
-      "Write the report to this file: a page (.html), a picture (.svg), or JSON.",
-      valueName: "file"
-    ),
+    help:
+      "Write the report to this file: a page (.html), a picture (.svg), or JSON."
+      .taking("file"),
     completion: .file()
   )
   package var report: String?
 
-  @Option(
-    help: .init("Keep all files in this new directory.", valueName: "dir"),
-    completion: .directory
-  )
+  @Option(help: "Keep all files in this new directory.".taking("dir"), completion: .directory)
   package var directory: String?
 
   @Flag(help: "Print the report as JSON.")
@@ -171,42 +151,33 @@ package struct SwarmOptions: ParsableArguments {
 /// The database that a swarm runs against, and the credentials for it.
 package struct SwarmAccess: ParsableArguments {
   @Option(
-    help: .init(
-      """
+    help: """
       An existing database: at a local socket, of an emulator, or, with --admin-key-file, one that \
       people sign in to.
-      """,
-      valueName: "url"
-    )
+      """.taking("url")
   )
   package var database: String?
 
   @Option(
-    help: .init("Another database, by the name of its profile.", valueName: "name"),
+    help: "Another database, by the name of its profile.".taking("name"),
     completion: .profiles
   )
   package var profile: String?
 
   @Option(
-    help: .init(
-      """
+    help: """
       The file with the secret of the database's administrators, as hearth serve has it, which only \
       its owner may read; for the hosted service an OAuth2 access token.
-      """,
-      valueName: "file"
-    ),
+      """.taking("file"),
     completion: .file()
   )
   package var adminKeyFile: String?
 
-  @Option(help: .init("The API key of the database's project, if it has one.", valueName: "key"))
+  @Option(help: "The API key of the database's project, if it has one.".taking("key"))
   package var apiKey: String?
 
   @Option(
-    help: .init(
-      "A PEM file of certificates to trust instead of those of the system.",
-      valueName: "path"
-    ),
+    help: "A PEM file of certificates to trust instead of those of the system.".taking("path"),
     completion: .file()
   )
   package var caFile: String?
@@ -252,10 +223,10 @@ package struct DemoOptions: ParsableArguments {
       """
   )
 
-  @Option(help: .init("How many terminals people have, yours among them.", valueName: "n"))
+  @Option(help: "How many terminals people have, yours among them.".taking("n"))
   package var panes = 3
 
-  @Option(help: .init("Stop after this time.", valueName: "seconds"))
+  @Option(help: "Stop after this time.".taking("seconds"))
   package var seconds: Double?
 
   @Flag(
@@ -264,13 +235,13 @@ package struct DemoOptions: ParsableArguments {
   )
   package var present = false
 
-  @Option(help: .init("Who you are.", valueName: "name"))
+  @Option(help: "Who you are.".taking("name"))
   package var user = "you"
 
-  @Option(help: .init("A database elsewhere, which gets all these posts.", valueName: "url"))
+  @Option(help: "A database elsewhere, which gets all these posts.".taking("url"))
   package var database: String?
 
-  @Option(help: .init("The number that decides what people do.", valueName: "n"))
+  @Option(help: "The number that decides what people do.".taking("n"))
   package var seed: UInt64 = 1
 
   @Flag(name: .customLong("no-tmux"), help: "Use one screen with a part for each terminal.")

@@ -4,19 +4,18 @@ import RealtimeServer
 
 /// The command-line options of a server, apart from the paths of its data and socket.
 struct ServeOptions: ParsableArguments {
-  @Option(help: .init("Also listen on this port of 127.0.0.1; 0 chooses one.", valueName: "n"))
+  @Option(help: "Also listen on this port of 127.0.0.1; 0 chooses one.".taking("n"))
   var port: Int?
 
   @Option(
-    help: .init(
-      "The rules file for clients that are not at the socket; SIGHUP rereads it.",
-      valueName: "file"
-    ),
+    help:
+      "The rules file for clients that are not at the socket; SIGHUP rereads it."
+      .taking("file"),
     completion: .file()
   )
   var rules: String?
 
-  @Option(help: .init("The database for clients that name none.", valueName: "name"))
+  @Option(help: "The database for clients that name none.".taking("name"))
   var ns: String = DatabaseName.standard
 
   @Flag(
@@ -29,39 +28,29 @@ struct ServeOptions: ParsableArguments {
   var emulator = false
 
   @Option(
-    help: .init(
-      "Accept web pages of this origin, such as http://localhost:5173; may be repeated.",
-      valueName: "origin"
-    )
+    help:
+      "Accept web pages of this origin, such as http://localhost:5173; may be repeated."
+      .taking("origin")
   )
   var allowOrigin: [String] = []
 
   @Option(
-    help: .init(
-      """
+    help: """
       Accept requests that name this host, such as the name that a proxy or a container network \
       uses, and its web pages; addresses and localhost are always accepted; may be repeated.
-      """,
-      valueName: "host[:port]"
-    )
+      """.taking("host[:port]")
   )
   var allowHost: [String] = []
 
   @Option(
-    help: .init(
-      "Set a limit; may be repeated. hearth serve --help lists all limits.",
-      valueName: "name=n"
-    )
+    help: "Set a limit; may be repeated. hearth serve --help lists all limits.".taking("name=n")
   )
   var limit: [String] = []
 
-  @Option(help: .init("Stop after this many seconds without a connection.", valueName: "seconds"))
+  @Option(help: "Stop after this many seconds without a connection.".taking("seconds"))
   var idleExit: Double?
 
-  @Option(
-    help: .init("Log to this file instead of stderr.", valueName: "file"),
-    completion: .file()
-  )
+  @Option(help: "Log to this file instead of stderr.".taking("file"), completion: .file())
   var log: String?
 
   @Option(
@@ -74,18 +63,14 @@ struct ServeOptions: ParsableArguments {
   var logMark: String?
 
   @Option(
-    help: .init(
-      "Use at most this many connections to the PostgreSQL of --store (30, at least 4).",
-      valueName: "n"
-    )
+    help:
+      "Use at most this many connections to the PostgreSQL of --store (30, at least 4)."
+      .taking("n")
   )
   var storeConnections: Int?
 
   @Option(
-    help: .init(
-      "Log connections, writes, latencies and so on as JSON at this interval.",
-      valueName: "seconds"
-    )
+    help: "Log connections, writes, latencies and so on as JSON at this interval.".taking("seconds")
   )
   var metrics: Double?
 
@@ -145,14 +130,13 @@ struct PagesOptions: ParsableArguments {
   var pages = false
 
   @Option(
-    help: .init(
-      "Where readers find the pages, such as https://blog.example.org, for the feed.",
-      valueName: "url"
-    )
+    help:
+      "Where readers find the pages, such as https://blog.example.org, for the feed."
+      .taking("url")
   )
   var pagesUrl: String?
 
-  @Option(help: .init("What the pages call the blog.", valueName: "text"))
+  @Option(help: "What the pages call the blog.".taking("text"))
   var pagesTitle: String?
 
   /// Adds the pages to the options of a server.
@@ -179,51 +163,38 @@ struct PagesOptions: ParsableArguments {
 /// The options for serving over the network.
 struct NetworkOptions: ParsableArguments {
   @Option(
-    help: .init(
-      "Listen on this address of the machine; 0.0.0.0 and :: mean all of them.",
-      valueName: "address"
-    )
+    help:
+      "Listen on this address of the machine; 0.0.0.0 and :: mean all of them."
+      .taking("address")
   )
   var address: String?
 
   @Option(
-    help: .init(
-      "Encrypt connections to the port: the certificate and its chain.",
-      valueName: "pem"
-    ),
+    help: "Encrypt connections to the port: the certificate and its chain.".taking("pem"),
     completion: .file()
   )
   var tlsCert: String?
 
   @Option(
-    help: .init(
-      "The private key of the certificate, a file that nobody else can read.",
-      valueName: "pem"
-    ),
+    help: "The private key of the certificate, a file that nobody else can read.".taking("pem"),
     completion: .file()
   )
   var tlsKey: String?
 
   @Option(
-    help: .init(
-      """
+    help: """
       The authority of the other servers' certificates, when several share a storage and the system \
       does not trust it.
-      """,
-      valueName: "pem"
-    ),
+      """.taking("pem"),
     completion: .file()
   )
   var tlsCa: String?
 
   @Option(
-    help: .init(
-      """
+    help: """
       Where clients reach this server behind a proxy; or, when several servers share a storage, \
       where the others reach this one and no other.
-      """,
-      valueName: "host[:port]"
-    )
+      """.taking("host[:port]")
   )
   var advertise: String?
 
@@ -301,19 +272,14 @@ struct NetworkOptions: ParsableArguments {
 
 /// The options of a server for accounts and administrators.
 struct IdentityOptions: ParsableArguments {
-  @Option(
-    help: .init("How long a user's token is valid before it is renewed.", valueName: "seconds")
-  )
+  @Option(help: "How long a user's token is valid before it is renewed.".taking("seconds"))
   var tokenSeconds = 3_600
 
   @Option(
-    help: .init(
-      """
+    help: """
       A file with a secret of 32 bytes or more, which only its owner may read: whoever presents it \
       (Authorization: Bearer) is an administrator.
-      """,
-      valueName: "file"
-    ),
+      """.taking("file"),
     completion: .file()
   )
   var adminKeyFile: String?

@@ -73,7 +73,7 @@ extension Users {
     @Argument(help: "The address to sign in with.", transform: DashedWord.restore)
     var email: String
 
-    @Option(help: .init("The name to show.", valueName: "name"))
+    @Option(help: "The name to show.".taking("name"))
     var name: String?
 
     @Flag(help: "Read the password from stdin, one line, instead of asking for it.")
