@@ -26,8 +26,10 @@ package struct Hearth: AsyncParsableCommand {
         name: "The blog:",
         subcommands: [
           Open.self, List.self, SearchPosts.self, Show.self, WritePost.self, WriteComment.self,
-          Edit.self, Star.self, Unstar.self, Delete.self, Bookmark.self, Unbookmark.self,
-          Follow.self, Unfollow.self, Mute.self, Unmute.self, Block.self, Unblock.self,
+          Edit.self, Star.self, Unstar.self, Delete.self, DeedCommand<Bookmark>.self,
+          DeedCommand<Unbookmark>.self, DeedCommand<Follow>.self, DeedCommand<Unfollow>.self,
+          DeedCommand<Mute>.self, DeedCommand<Unmute>.self, DeedCommand<Block>.self,
+          DeedCommand<Unblock>.self,
           Notices.self, Read.self, Unread.self, DraftsCommand.self, People.self,
         ]
       ),

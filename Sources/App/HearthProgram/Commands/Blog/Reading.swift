@@ -172,7 +172,7 @@ extension ReadingPlace {
   }
 }
 
-struct PostArgument: ParsableArguments {
+struct PostArgument: ParsableArguments, Identifiable {
   @Argument(help: "The id of the post.", completion: .posts, transform: DashedWord.restore)
   var id: String
 }

@@ -194,123 +194,87 @@ struct Unread: BlogCommand {
   }
 }
 
-/// A command that does one thing to the blog, and prints nothing.
-protocol ActionCommand: BlogCommand {
-  var action: BlogAction { get }
+/// What a command does to a person or a post; it prints nothing.
+protocol Deed {
+  associatedtype Object: ParsableArguments, Identifiable<String>
+  static var name: String { get }
+  static var abstract: String { get }
+  static func action(on id: String) -> BlogAction
 }
 
-extension ActionCommand {
+struct DeedCommand<Chosen: Deed>: BlogCommand {
+  static var configuration: CommandConfiguration {
+    CommandConfiguration(commandName: Chosen.name, abstract: Chosen.abstract)
+  }
+
+  @OptionGroup var object: Chosen.Object
+
+  @OptionGroup var options: CommonOptions
+
   func run() async throws {
-    try await BlogSession(options).blog.perform(action)
+    try await BlogSession(options).blog.perform(Chosen.action(on: object.id))
   }
 }
 
-struct Follow: ActionCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "follow",
-    abstract: "Follow a person: their posts are in the list following."
-  )
-
+struct PersonArgument: ParsableArguments, Identifiable {
   @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
   var uid: String
 
-  @OptionGroup var options: CommonOptions
-
-  var action: BlogAction { .follow(uid: uid, true) }
+  var id: String { uid }
 }
 
-struct Unfollow: ActionCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "unfollow",
-    abstract: "Stop following a person."
-  )
-
-  @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
-  var uid: String
-
-  @OptionGroup var options: CommonOptions
-
-  var action: BlogAction { .follow(uid: uid, false) }
+enum Follow: Deed {
+  typealias Object = PersonArgument
+  static let name = "follow"
+  static let abstract = "Follow a person: their posts are in the list following."
+  static func action(on id: String) -> BlogAction { .follow(uid: id, true) }
 }
 
-struct Mute: ActionCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "mute",
-    abstract: "Mute a person: nothing that they write is listed or announced."
-  )
-
-  @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
-  var uid: String
-
-  @OptionGroup var options: CommonOptions
-
-  var action: BlogAction { .mute(uid: uid, true) }
+enum Unfollow: Deed {
+  typealias Object = PersonArgument
+  static let name = "unfollow"
+  static let abstract = "Stop following a person."
+  static func action(on id: String) -> BlogAction { .follow(uid: id, false) }
 }
 
-struct Unmute: ActionCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "unmute",
-    abstract: "Stop muting a person."
-  )
-
-  @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
-  var uid: String
-
-  @OptionGroup var options: CommonOptions
-
-  var action: BlogAction { .mute(uid: uid, false) }
+enum Mute: Deed {
+  typealias Object = PersonArgument
+  static let name = "mute"
+  static let abstract = "Mute a person: nothing that they write is listed or announced."
+  static func action(on id: String) -> BlogAction { .mute(uid: id, true) }
 }
 
-struct Block: ActionCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "block",
-    abstract: "Block a person: they can no longer comment on your posts."
-  )
-
-  @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
-  var uid: String
-
-  @OptionGroup var options: CommonOptions
-
-  var action: BlogAction { .block(uid: uid, true) }
+enum Unmute: Deed {
+  typealias Object = PersonArgument
+  static let name = "unmute"
+  static let abstract = "Stop muting a person."
+  static func action(on id: String) -> BlogAction { .mute(uid: id, false) }
 }
 
-struct Unblock: ActionCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "unblock",
-    abstract: "Stop blocking a person."
-  )
-
-  @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
-  var uid: String
-
-  @OptionGroup var options: CommonOptions
-
-  var action: BlogAction { .block(uid: uid, false) }
+enum Block: Deed {
+  typealias Object = PersonArgument
+  static let name = "block"
+  static let abstract = "Block a person: they can no longer comment on your posts."
+  static func action(on id: String) -> BlogAction { .block(uid: id, true) }
 }
 
-struct Bookmark: ActionCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "bookmark",
-    abstract: "Put a post into the list bookmarks."
-  )
-
-  @OptionGroup var post: PostArgument
-
-  @OptionGroup var options: CommonOptions
-
-  var action: BlogAction { .bookmark(post.id, true) }
+enum Unblock: Deed {
+  typealias Object = PersonArgument
+  static let name = "unblock"
+  static let abstract = "Stop blocking a person."
+  static func action(on id: String) -> BlogAction { .block(uid: id, false) }
 }
 
-struct Unbookmark: ActionCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "unbookmark",
-    abstract: "Take a post out of the list bookmarks."
-  )
+enum Bookmark: Deed {
+  typealias Object = PostArgument
+  static let name = "bookmark"
+  static let abstract = "Put a post into the list bookmarks."
+  static func action(on id: String) -> BlogAction { .bookmark(id, true) }
+}
 
-  @OptionGroup var post: PostArgument
-
-  @OptionGroup var options: CommonOptions
-
-  var action: BlogAction { .bookmark(post.id, false) }
+enum Unbookmark: Deed {
+  typealias Object = PostArgument
+  static let name = "unbookmark"
+  static let abstract = "Take a post out of the list bookmarks."
+  static func action(on id: String) -> BlogAction { .bookmark(id, false) }
 }
