@@ -22,19 +22,19 @@ struct Rules: AsyncParsableCommand {
       throw CommandFailure(.usage, "\(name):\(error.line):\(error.column): \(error.message)")
     }
   }
+}
 
+extension CommonOptions {
   /// Asks the local server, as its administrator.
   ///
   /// - Throws: ``CommandFailure`` with the server's reason.
-  fileprivate static func ask(
+  fileprivate func ask(
     _ method: String,
     _ target: String,
-    of database: String,
-    _ body: [UInt8] = [],
-    _ options: CommonOptions
+    _ body: [UInt8] = []
   ) async throws -> [UInt8] {
-    let server = AdminSocket(try options.paths(), timeout: .seconds(options.timeout))
-    let answer = try await server.answer(to: method, "/\(target)ns=\(database)", body)
+    let server = AdminSocket(path: try paths().socket, timeout: .seconds(timeout))
+    let answer = try await server.answer(to: method, target, body)
     guard answer.status != 200 else { return answer.body }
     let reason = (try? JSONParser.parse(answer.body))?["error"]?.string
     throw CommandFailure(
@@ -79,13 +79,8 @@ extension Rules {
     func run() async throws {
       let source = try Rules.load(file).source
       if choice.storage.store == nil, try options.hasServer() {
-        _ = try await Rules.ask(
-          "PUT",
-          ".settings/rules.json?",
-          of: choice.name,
-          Array(source.utf8),
-          options
-        )
+        let target = "/.settings/rules.json?ns=\(choice.name)"
+        _ = try await options.ask("PUT", target, Array(source.utf8))
         return
       }
       _ = try choice.database(options)
@@ -207,14 +202,8 @@ extension Rules {
     private func inForce() async throws -> RuleSet {
       if let rules { return try Rules.load(rules) }
       if choice.storage.store == nil, try options.hasServer() {
-        let source = try await Rules.ask(
-          "GET",
-          ".settings/rules.json?",
-          of: choice.name,
-          [],
-          options
-        )
-        return try RuleSet(bytes: source)
+        let target = "/.settings/rules.json?ns=\(choice.name)"
+        return try RuleSet(bytes: try await options.ask("GET", target))
       }
       let database = try options.ephemeral ? nil : choice.database(options)
       if let database, try database.exists, let source = try database.load().rules {
@@ -229,7 +218,7 @@ extension Rules {
       if rules != nil { return .empty }
       if options.ephemeral {
         guard try options.hasServer() else { return .empty }
-        let json = try await Rules.ask("GET", ".json?format=export&", of: choice.name, [], options)
+        let json = try await options.ask("GET", "/.json?format=export&ns=\(choice.name)")
         return try Self.node(json, from: "the data")
       }
       let database = try choice.database(options)

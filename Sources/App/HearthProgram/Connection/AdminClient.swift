@@ -90,7 +90,7 @@ struct AdminClient {
   // MARK: Sending
 
   private func sendToServer(_ request: IdentityRequest) async throws -> (Int, JSONValue) {
-    let answer = try await AdminSocket(paths, timeout: timeout).answer(
+    let answer = try await AdminSocket(path: paths.socket, timeout: timeout).answer(
       to: request.method,
       request.target,
       request.body,
@@ -142,13 +142,8 @@ struct AdminClient {
 
 /// The socket of the local server; whoever may open it is the server's administrator.
 struct AdminSocket {
-  private let path: String
-  private let timeout: Duration
-
-  init(_ paths: ProgramPaths, timeout: Duration) {
-    path = paths.socket
-    self.timeout = timeout
-  }
+  let path: String
+  let timeout: Duration
 
   /// Sends a request.
   ///
