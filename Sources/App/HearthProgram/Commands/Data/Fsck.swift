@@ -81,25 +81,16 @@ struct Fsck: AsyncParsableCommand {
     guard try database.exists else {
       throw CommandFailure(.notFound, "there is no database \"\(choice.name)\"")
     }
-    guard let loss = try database.acceptLoss() else {
-      return options.confirm(
-        "\(choice.name): nothing is missing, so nothing was changed",
-        json: .object(
-          ("database", .string(choice.name)),
-          ("problem", .null),
-          ("copies", .null)
-        )
-      )
-    }
+    let loss = try database.acceptLoss()
     options.confirm(
-      "\(choice.name): \(loss.fault)",
+      "\(choice.name): \(loss?.fault ?? "nothing is missing, so nothing was changed")",
       json: .object(
         ("database", .string(choice.name)),
-        ("problem", .string(loss.fault)),
-        ("copies", .string(loss.copies))
+        ("problem", loss.map { .string($0.fault) } ?? .null),
+        ("copies", loss.map { .string($0.copies) } ?? .null)
       )
     )
-    guard !options.json else { return }
+    guard let loss, !options.json else { return }
     Output.done("It goes on without that; the files as they were are in \(loss.copies)", json: nil)
   }
 
