@@ -286,13 +286,7 @@ final class LogStream: Sendable {
       var rest = bytes[...]
       while !rest.isEmpty {
         let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-        if count < 0, errno == EAGAIN {
-          // Another program has made the stream it shares with this one fail instead of waiting.
-          var stream = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-          poll(&stream, 1, -1)
-        } else if count < 0, errno != EINTR {
-          break
-        }
+        if count < 0, !SharedStream.isRepeated(descriptor, for: POLLOUT) { break }
         rest = rest.dropFirst(max(count, 0))
       }
     }

@@ -19,23 +19,11 @@ enum ProgramPages {
   static func releaseOnceStarted() {
     DispatchQueue.hearthBackground.asyncAfter(deadline: .now() + startTime) {
       ResidentMemory.giveBack()
-      guard let mappings = try? mappings() else { return }
-      for range in constants(in: mappings) {
+      // The list comes in pieces, and Foundation takes the first one for the whole.
+      guard let mappings = try? InputFile.bytes("/proc/self/smaps") else { return }
+      for range in constants(in: String(decoding: mappings, as: UTF8.self)) {
         madvise(UnsafeMutableRawPointer(bitPattern: range.lowerBound), range.count, MADV_DONTNEED)
       }
-    }
-  }
-
-  /// The system's list of mappings, with the facts about each.
-  ///
-  /// It comes in pieces, and Foundation takes the first one for the whole.
-  private static func mappings() throws(CommandFailure) -> String {
-    let source = try ByteSource("/proc/self/smaps")
-    var bytes: [UInt8] = []
-    while true {
-      let next = try source.next()
-      guard !next.isEmpty else { return String(decoding: bytes, as: UTF8.self) }
-      bytes += next
     }
   }
 
