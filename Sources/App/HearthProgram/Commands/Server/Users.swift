@@ -31,6 +31,21 @@ struct Users: AsyncParsableCommand {
       common.confirm("\(name): \(what)", json: account)
     }
   }
+
+  /// An account that is to be changed.
+  struct Account: ParsableArguments {
+    @Argument(help: "An address or an identifier.", transform: DashedWord.restore)
+    var user: String
+
+    @OptionGroup var options: Options
+
+    fileprivate func setDisabled(_ isDisabled: Bool, what: String) async throws {
+      let door = try options.door()
+      let id = try await door.account(user)["localId"] ?? .null
+      _ = try await door.call("update", members: ["localId": id, "disableUser": .bool(isDisabled)])
+      options.confirm(try await door.account(id.string ?? user), what: what)
+    }
+  }
 }
 
 extension Users {
@@ -101,14 +116,9 @@ extension Users {
       abstract: "Sign a user out everywhere, and disable the account."
     )
 
-    @Argument(help: "An address or an identifier.", transform: DashedWord.restore)
-    var user: String
+    @OptionGroup var account: Account
 
-    @OptionGroup var options: Options
-
-    func run() async throws {
-      try await Users.change("disableUser", of: user, to: true, what: "disabled", options: options)
-    }
+    func run() async throws { try await account.setDisabled(true, what: "disabled") }
   }
 
   struct Enable: AsyncParsableCommand {
@@ -117,27 +127,9 @@ extension Users {
       abstract: "Let a user sign in again."
     )
 
-    @Argument(help: "An address or an identifier.", transform: DashedWord.restore)
-    var user: String
+    @OptionGroup var account: Account
 
-    @OptionGroup var options: Options
-
-    func run() async throws {
-      try await Users.change("disableUser", of: user, to: false, what: "enabled", options: options)
-    }
-  }
-
-  private static func change(
-    _ name: String,
-    of user: String,
-    to value: Bool,
-    what: String,
-    options: Options
-  ) async throws {
-    let door = try options.door()
-    let id = try await door.account(user)["localId"] ?? .null
-    _ = try await door.call("update", members: ["localId": id, name: .bool(value)])
-    options.confirm(try await door.account(id.string ?? user), what: what)
+    func run() async throws { try await account.setDisabled(false, what: "enabled") }
   }
 
   struct Remove: AsyncParsableCommand {
@@ -146,14 +138,11 @@ extension Users {
       abstract: "Delete an account; what its user has written stays."
     )
 
-    @Argument(help: "An address or an identifier.", transform: DashedWord.restore)
-    var user: String
-
-    @OptionGroup var options: Options
+    @OptionGroup var chosen: Account
 
     func run() async throws {
-      let door = try options.door()
-      let account = try await door.account(user)
+      let (door, options) = (try chosen.options.door(), chosen.options)
+      let account = try await door.account(chosen.user)
       _ = try await door.call("delete", members: ["localId": account["localId"] ?? .null])
       options.confirm(account, what: "deleted")
     }
@@ -166,23 +155,21 @@ extension Users {
       discussion: "The server sends no mail: hand the code over in a way that you trust."
     )
 
-    @Argument(help: "An address or an identifier.", transform: DashedWord.restore)
-    var user: String
-
-    @OptionGroup var options: Options
+    @OptionGroup var chosen: Account
 
     func run() async throws {
-      let door = try options.door()
-      let account = try await door.account(user)
+      let door = try chosen.options.door()
+      let account = try await door.account(chosen.user)
       guard let email = account["email"] else {
-        throw CommandFailure(.usage, "\"\(user)\" has no address, so it has no password either")
+        let name = "\"\(chosen.user)\""
+        throw CommandFailure(.usage, "\(name) has no address, so it has no password either")
       }
       let answer = try await door.call(
         "sendOobCode",
         members: ["requestType": .string("PASSWORD_RESET"), "email": email]
       )
       let code = answer["oobCode"] ?? .null
-      options.common.confirm(
+      chosen.options.common.confirm(
         code.string ?? "",
         json: .object(("email", email), ("oobCode", code))
       )
