@@ -198,97 +198,15 @@ extension Databases {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      let store = try storage.cluster(options)
-      let view = try store.view()
-      let server = try Databases.server(at: host, in: view)
-      guard let lease = view.leases.first(where: { $0.database == name }) else {
+      let cluster = try SeenCluster(storage, options)
+      let server = try cluster.server(at: host)
+      guard let lease = cluster.view.leases.first(where: { $0.database == name }) else {
         throw CommandFailure(.notFound, "no server leads a database \"\(name)\" now")
       }
-      guard try !Databases.present([server], of: view, in: store).isEmpty else {
+      guard try !cluster.present([server]).isEmpty else {
         throw CommandFailure(.conflict, "the server at \"\(host)\" is silent, or was killed")
       }
-      try Databases.move(lease, to: server, in: store, within: options.timeout)
-    }
-  }
-
-  /// The server at a host.
-  ///
-  /// - Throws: ``CommandFailure`` that names the hosts of the servers there are.
-  fileprivate static func server(
-    at host: String,
-    in view: ClusterView
-  ) throws(CommandFailure) -> ClusterServer {
-    if let server = view.servers.first(where: { $0.host == host }) { return server }
-    let hosts = view.servers.map(\.host).joined(separator: ", ")
-    throw CommandFailure(
-      .notFound,
-      "no server is at \"\(host)\" now; there are servers at: \(hosts)"
-    )
-  }
-
-  /// Those of some servers that announce themselves again, as each does every second.
-  ///
-  /// The others may have been killed: nobody would lead what is handed over to them.
-  fileprivate static func present(
-    _ servers: [ClusterServer],
-    of view: ClusterView,
-    in store: any ClusterStore
-  ) throws -> [ClusterServer] {
-    var silent = servers
-    for _ in 0..<25 where !silent.isEmpty {
-      poll(nil, 0, 100)
-      let now = try store.view()
-      silent.removeAll { now.hasAnnounced($0, since: view) }
-    }
-    return servers.filter { !silent.contains($0) }
-  }
-
-  /// Those of some servers that databases can be handed over to; names the others.
-  fileprivate static func takers(
-    among servers: [ClusterServer],
-    of view: ClusterView,
-    in store: any ClusterStore
-  ) throws -> [ClusterServer] {
-    let takers = try present(servers, of: view, in: store)
-    for server in servers where !takers.contains(server) {
-      Output.message("the server at \"\(server.host)\" is silent, or was killed, and gets nothing")
-    }
-    return takers
-  }
-
-  /// Asks the leader of a database to hand it over, and waits until it has.
-  fileprivate static func move(
-    _ lease: Lease,
-    to server: ClusterServer,
-    in store: any ClusterStore,
-    within seconds: Double
-  ) throws {
-    guard lease.holder != server.id else { return }
-    try store.move(lease.database, to: server.id)
-    for _ in 0..<Int(seconds * 50) {
-      let now = try store.view().leases.first { $0.database == lease.database }
-      if now?.holder == server.id { return }
-      poll(nil, 0, 20)
-    }
-    throw CommandFailure(.offline, "the database \"\(lease.database)\" was not handed over in time")
-  }
-
-  /// Moves databases to the servers that would get them if nobody led them.
-  fileprivate static func spread(
-    _ leases: [Lease],
-    over servers: [ClusterServer],
-    in store: any ClusterStore,
-    _ options: CommonOptions
-  ) throws {
-    for lease in leases {
-      guard let server = Leadership.choice(for: lease.database, among: servers),
-        server.id != lease.holder
-      else { continue }
-      try move(lease, to: server, in: store, within: options.timeout)
-      options.confirm(
-        "\(lease.database)  \(server.host)",
-        json: .object(("database", .string(lease.database)), ("host", .string(server.host)))
-      )
+      try cluster.move(lease, to: server)
     }
   }
 
@@ -304,10 +222,8 @@ extension Databases {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      let store = try storage.cluster(options)
-      let view = try store.view()
-      let servers = try Databases.takers(among: view.servers, of: view, in: store)
-      try Databases.spread(view.leases, over: servers, in: store, options)
+      let cluster = try SeenCluster(storage, options)
+      try cluster.spread(cluster.view.leases, over: cluster.takers(among: cluster.view.servers))
     }
   }
 
@@ -332,16 +248,86 @@ extension Databases {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      let store = try storage.cluster(options)
-      let view = try store.view()
-      let server = try Databases.server(at: host, in: view)
-      let listed = view.servers.filter { $0.id != server.id }
-      let others = try Databases.takers(among: listed, of: view, in: store)
+      let cluster = try SeenCluster(storage, options)
+      let server = try cluster.server(at: host)
+      let others = try cluster.takers(among: cluster.view.servers.filter { $0.id != server.id })
       guard !others.isEmpty else {
         throw CommandFailure(.conflict, "there is no other server to hand over to")
       }
-      let led = view.leases.filter { $0.holder == server.id }
-      try Databases.spread(led, over: others, in: store, options)
+      try cluster.spread(cluster.view.leases.filter { $0.holder == server.id }, over: others)
+    }
+  }
+}
+
+/// The servers of a shared storage, as a command has found them.
+private struct SeenCluster {
+  private let store: any ClusterStore
+  private let options: CommonOptions
+  let view: ClusterView
+
+  init(_ storage: StoreChoice, _ options: CommonOptions) throws {
+    self.options = options
+    store = try storage.cluster(options)
+    view = try store.view()
+  }
+
+  /// The server at a host.
+  ///
+  /// - Throws: ``CommandFailure`` that names the hosts of the servers there are.
+  func server(at host: String) throws(CommandFailure) -> ClusterServer {
+    if let server = view.servers.first(where: { $0.host == host }) { return server }
+    let hosts = view.servers.map(\.host).joined(separator: ", ")
+    throw CommandFailure(
+      .notFound,
+      "no server is at \"\(host)\" now; there are servers at: \(hosts)"
+    )
+  }
+
+  /// Those of some servers that announce themselves again, as each does every second.
+  ///
+  /// The others may have been killed: nobody would lead what is handed over to them.
+  func present(_ servers: [ClusterServer]) throws -> [ClusterServer] {
+    var silent = servers
+    for _ in 0..<25 where !silent.isEmpty {
+      poll(nil, 0, 100)
+      let now = try store.view()
+      silent.removeAll { now.hasAnnounced($0, since: view) }
+    }
+    return servers.filter { !silent.contains($0) }
+  }
+
+  /// Those of some servers that databases can be handed over to; names the others.
+  func takers(among servers: [ClusterServer]) throws -> [ClusterServer] {
+    let takers = try present(servers)
+    for server in servers where !takers.contains(server) {
+      Output.message("the server at \"\(server.host)\" is silent, or was killed, and gets nothing")
+    }
+    return takers
+  }
+
+  /// Asks the leader of a database to hand it over, and waits until it has.
+  func move(_ lease: Lease, to server: ClusterServer) throws {
+    guard lease.holder != server.id else { return }
+    try store.move(lease.database, to: server.id)
+    for _ in 0..<Int(options.timeout * 50) {
+      let now = try store.view().leases.first { $0.database == lease.database }
+      if now?.holder == server.id { return }
+      poll(nil, 0, 20)
+    }
+    throw CommandFailure(.offline, "the database \"\(lease.database)\" was not handed over in time")
+  }
+
+  /// Moves databases to the servers that would get them if nobody led them.
+  func spread(_ leases: [Lease], over servers: [ClusterServer]) throws {
+    for lease in leases {
+      guard let server = Leadership.choice(for: lease.database, among: servers),
+        server.id != lease.holder
+      else { continue }
+      try move(lease, to: server)
+      options.confirm(
+        "\(lease.database)  \(server.host)",
+        json: .object(("database", .string(lease.database)), ("host", .string(server.host)))
+      )
     }
   }
 }
