@@ -79,20 +79,13 @@ final class NoticeWatch: @unchecked Sendable {
       if let new { self?.ring(new) }
       self?.publish()
     }
-    addressed = [
-      AddressedNotices(.reply, at: paths.replies(to: me.uid), in: paths, me: me, changed: changed)
+    var inboxes: [(BlogTrace.Kind, DatabaseReference)] = [
+      (.reply(uid: me.uid), paths.replies(to: me.uid))
     ]
     if let name = TextMarks.key(ofName: me.name) {
-      let place = paths.mentions(of: name)
-      let mentions = AddressedNotices(
-        .mention(name),
-        at: place,
-        in: paths,
-        me: me,
-        changed: changed
-      )
-      addressed.append(mentions)
+      inboxes.append((.mention(name), paths.mentions(of: name)))
     }
+    addressed = inboxes.map { AddressedNotices($0, at: $1, in: paths, me: me, changed: changed) }
     for inbox in addressed { inbox.start() }
   }
 
@@ -227,20 +220,6 @@ final class NoticeWatch: @unchecked Sendable {
 // Safety: all state is accessed only on the callback queue of the database.
 /// Follows the entries of one location that lists what is addressed to the user, and their targets.
 private final class AddressedNotices: @unchecked Sendable {
-  /// Why an entry is addressed to the user.
-  enum Reason: Hashable {
-    case reply
-    /// The user was mentioned; carries the key of the user's name.
-    case mention(String)
-
-    func kind(for me: Author) -> BlogTrace.Kind {
-      switch self {
-      case .reply: .reply(uid: me.uid)
-      case .mention(let name): .mention(name)
-      }
-    }
-  }
-
   private struct Target {
     let post: PostID
     let place: DatabaseReference
@@ -252,7 +231,7 @@ private final class AddressedNotices: @unchecked Sendable {
     let isNew: Bool
   }
 
-  private let reason: Reason
+  private let kind: BlogTrace.Kind
   private let query: DatabaseQuery
   private let paths: BlogPaths
   private let me: Author
@@ -265,13 +244,13 @@ private final class AddressedNotices: @unchecked Sendable {
   private var targets: [String: Target] = [:]
 
   init(
-    _ reason: Reason,
+    _ kind: BlogTrace.Kind,
     at place: DatabaseReference,
     in paths: BlogPaths,
     me: Author,
     changed: @escaping (NoticeEntry?) -> Void
   ) {
-    self.reason = reason
+    self.kind = kind
     self.paths = paths
     self.me = me
     self.changed = changed
@@ -310,7 +289,7 @@ private final class AddressedNotices: @unchecked Sendable {
   }
 
   private func take(_ snapshot: DataSnapshot) {
-    traces = BlogTrace.all(reason.kind(for: me), in: snapshot.node).traces
+    traces = BlogTrace.all(kind, in: snapshot.node).traces
     let last = newest
     newest = max(last ?? "", traces.map(\.key).max() ?? "")
     choose(knowing: last)
@@ -369,7 +348,7 @@ private final class AddressedNotices: @unchecked Sendable {
   }
 
   private func entry(ofPost snapshot: DataSnapshot) -> NoticeEntry? {
-    guard let post = Post(snapshot), post.uid != me.uid, case .mention(let name) = reason,
+    guard let post = Post(snapshot), post.uid != me.uid, case .mention(let name) = kind,
       TextMarks(of: post.title, post.body).mentions.contains(name)
     else { return nil }
     return NoticeEntry(mentionIn: post)
@@ -378,7 +357,8 @@ private final class AddressedNotices: @unchecked Sendable {
   private func entry(ofComment snapshot: DataSnapshot, on target: Target) -> NoticeEntry? {
     guard let comment = Comment(snapshot), comment.uid != me.uid else { return nil }
     let title = target.title ?? ""
-    switch reason {
+    switch kind {
+    case .tag: return nil
     case .reply:
       guard comment.parent != nil else { return nil }
       return NoticeEntry(.reply, of: comment, on: target.post, title: title)
