@@ -35,23 +35,15 @@ final class ReadMarks: @unchecked Sendable {
     let answered = answered(completion)
     switch change {
     case .post(let post, let mark):
-      var values: [String: Any] = ["marks/\(takeSlot(for: post))": Self.value(of: mark, on: post)]
-      if old.remove(post) != nil { values["posts/\(post)"] = NSNull() }
-      place.updateChildValues(values, withCompletionBlock: answered)
+      place.updateChildValues(values(of: [post: mark]), withCompletionBlock: answered)
     case .allRead:
       let values: [String: Any] = [
         "before": ServerValue.timestamp(), "marks": NSNull(), "posts": NSNull(),
       ]
       place.updateChildValues(values, withCompletionBlock: answered)
     case .restore(let before, let marks):
-      var values: [String: Any] = [:]
+      var values = values(of: marks)
       values["before"] = before
-      for (post, mark) in marks {
-        let slot = takeSlot(for: post)
-        if mark == nil { slots[post] = nil }
-        values["marks/\(slot)"] = mark.map { Self.value(of: $0, on: post) } ?? NSNull()
-        if old.remove(post) != nil { values["posts/\(post)"] = NSNull() }
-      }
       place.updateChildValues(values, withCompletionBlock: answered)
     case .stars(let counts):
       guard !counts.isEmpty else { return completion(nil) }
@@ -68,10 +60,16 @@ final class ReadMarks: @unchecked Sendable {
     }
   }
 
-  private func takeSlot(for post: PostID) -> String {
-    let slot = slot(for: post)
-    slots[post] = slot
-    return slot
+  /// What an update writes for marks, or to remove those that are nil.
+  private func values(of marks: [PostID: ReadState.Mark?]) -> [String: Any] {
+    var values: [String: Any] = [:]
+    for (post, mark) in marks {
+      let slot = slot(for: post)
+      slots[post] = mark == nil ? nil : slot
+      values["marks/\(slot)"] = mark.map { Self.value(of: $0, on: post) } ?? NSNull()
+      if old.remove(post) != nil { values["posts/\(post)"] = NSNull() }
+    }
+    return values
   }
 
   /// The slot for a post's mark: its current one, a free one, or that of the oldest post.
