@@ -88,12 +88,7 @@ package struct BlogCheck: Sendable {
         case .mention: "leads to nothing that mentions \(trace.path.keys[1].text)"
         case .tag: "leads to no post with that tag"
         }
-      let fault = BlogFault(
-        path: trace.path.description,
-        problem: problem,
-        remedy: .removeTrace(trace)
-      )
-      leftovers.append(fault)
+      leave(trace.path, problem: problem, remedy: .removeTrace(trace))
     }
     for path in others {
       report(path, problem: "leads nowhere", remedy: .person("find out what it is, or delete it"))
@@ -102,37 +97,30 @@ package struct BlogCheck: Sendable {
 
   // MARK: Posts
 
+  private static let ownerless = BlogFault.Remedy.person("say whose it is, or delete it")
+
   /// Compares a post with the copy in its author's list.
   private mutating func check(copyOf post: Node, id: ChildKey, in copies: Node) {
-    guard case .string(let owner)? = post[.uid].leafValue, !owner.isEmpty else {
-      report(
-        Path([.posts, id]),
-        problem: "has no author (uid)",
-        remedy: .person("say whose it is, or delete it")
-      )
-      return
+    let path = Path([.posts, id])
+    guard case .string(let name)? = post[.uid].leafValue, !name.isEmpty else {
+      return report(path, problem: "has no author (uid)", remedy: Self.ownerless)
     }
-    guard Validation.problem(withKey: owner) == nil else {
-      report(
-        Path([.posts, id]),
-        problem: "has an author (uid) who cannot have posts",
-        remedy: .person("say whose it is, or delete it")
-      )
-      return
+    guard Validation.problem(withKey: name) == nil else {
+      let problem = "has an author (uid) who cannot have posts"
+      return report(path, problem: problem, remedy: Self.ownerless)
     }
-    let copy = copies[ChildKey(owner)][id]
+    let owner = ChildKey(name)
+    let copy = copies[owner][id]
     if copy.isEmpty {
-      report(
-        Path([.posts, id]),
-        problem: "has no copy at /user-posts/\(owner)/\(id)",
-        remedy: .followPost(id, owner: ChildKey(owner))
-      )
+      let problem = "has no copy at /user-posts/\(name)/\(id)"
+      report(path, problem: problem, remedy: .followPost(id, owner: owner))
     } else if copy.withoutPriorities != post.withoutPriorities {
-      let fields = post.differences(from: copy).joined(separator: ", ")
+      let problem =
+        "differs from /posts/\(id) in " + post.differences(from: copy).joined(separator: ", ")
       report(
-        Path([.userPosts, ChildKey(owner), id]),
-        problem: "differs from /posts/\(id) in \(fields)",
-        remedy: .followPost(id, owner: ChildKey(owner))
+        Path([.userPosts, owner, id]),
+        problem: problem,
+        remedy: .followPost(id, owner: owner)
       )
     }
   }
@@ -146,20 +134,13 @@ package struct BlogCheck: Sendable {
   ) {
     let path = Path([.userPosts, owner, id])
     if case .string(let author)? = post[.uid].leafValue, ChildKey(author) != owner {
-      report(
-        path,
-        problem: "is a copy of a post of \(author)",
-        remedy: .removeCopy(id, owner: owner, copy.json(.value).text)
-      )
-      return
+      let remedy = BlogFault.Remedy.removeCopy(id, owner: owner, copy.json(.value).text)
+      return report(path, problem: "is a copy of a post of \(author)", remedy: remedy)
     }
     check(copy, at: path)
     if post.isEmpty {
-      report(
-        path,
-        problem: "is a copy of a missing post",
-        remedy: .remove(path, without: id, copy.json(.value).text)
-      )
+      let remedy = BlogFault.Remedy.remove(path, without: id, copy.json(.value).text)
+      report(path, problem: "is a copy of a missing post", remedy: remedy)
     }
   }
 
@@ -190,22 +171,14 @@ package struct BlogCheck: Sendable {
   private mutating func check(_ comments: Node, on id: ChildKey, post: Node) {
     let path = Path([.postComments, id])
     guard !post.isEmpty else {
-      let text = comments.json(.value).text
-      return report(
-        path,
-        problem: "has comments on a missing post",
-        remedy: .remove(path, without: id, text)
-      )
+      let remedy = BlogFault.Remedy.remove(path, without: id, comments.json(.value).text)
+      return report(path, problem: "has comments on a missing post", remedy: remedy)
     }
     for (key, comment) in comments.entries {
       checkValues(of: comment, at: path.appending(key))
       check(parentOf: comment, key, at: path)
       if case .string(let uid)? = comment[.uid].leafValue, !uid.isEmpty { continue }
-      report(
-        path.appending(key),
-        problem: "has no author (uid)",
-        remedy: .person("say whose it is, or delete it")
-      )
+      report(path.appending(key), problem: "has no author (uid)", remedy: Self.ownerless)
     }
   }
 
@@ -213,21 +186,16 @@ package struct BlogCheck: Sendable {
   private mutating func check(parentOf comment: Node, _ key: ChildKey, at path: Path) {
     let parent = comment[.parent]
     guard !parent.isEmpty else { return }
+    let path = path.appending(key)
     guard case .string(let id)? = parent.leafValue, Validation.problem(withKey: id) == nil else {
       let decision = "say which comment it answers, or remove the parent"
-      return report(
-        path.appending(key),
-        problem: "answers something that cannot be a comment",
-        remedy: .person(decision)
-      )
+      let problem = "answers something that cannot be a comment"
+      return report(path, problem: problem, remedy: .person(decision))
     }
     if !(ChildKey(id) < key) {
       let decision = "remove the parent, or say which comment it answers"
-      report(
-        path.appending(key),
-        problem: "answers \(id), which is not an earlier comment",
-        remedy: .person(decision)
-      )
+      let problem = "answers \(id), which is not an earlier comment"
+      report(path, problem: problem, remedy: .person(decision))
     }
   }
 
@@ -248,13 +216,11 @@ package struct BlogCheck: Sendable {
     at path: Path,
     problem: String = "says what was read of a missing post"
   ) {
-    leftovers.append(
-      BlogFault(
-        path: path.description,
-        problem: problem,
-        remedy: .remove(path, without: post, mark.json(.value).text)
-      )
-    )
+    leave(path, problem: problem, remedy: .remove(path, without: post, mark.json(.value).text))
+  }
+
+  private mutating func leave(_ path: Path, problem: String, remedy: BlogFault.Remedy) {
+    leftovers.append(BlogFault(path: path.description, problem: problem, remedy: remedy))
   }
 
   private mutating func report(_ path: Path, problem: String, remedy: BlogFault.Remedy) {
