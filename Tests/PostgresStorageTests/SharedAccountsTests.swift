@@ -48,6 +48,18 @@ struct SharedAccountsTests {
     #expect(error?.kind == .superseded)
   }
 
+  @Test("Two servers that create an account at the same moment do not replace each other's")
+  func takenIdentifier() throws {
+    var winner = Account(database: "hearth", uid: "u", created: 1_000)
+    winner.email = EmailAddress("ada@example.com")
+    try first.apply([.save(winner)])
+    let error = #expect(throws: StoreError.self) {
+      try second.apply([.save(Account(database: "hearth", uid: "u", created: 2_000))])
+    }
+    #expect(error?.kind == .superseded)
+    #expect(try second.account("u", in: "hearth") == winner)
+  }
+
   @Test("Two servers may sign a user in at the same moment")
   func bothSignIn() throws {
     let old = Account(database: "hearth", uid: "u", created: 1_000)

@@ -64,7 +64,8 @@ struct IdentityContractTests {
       switch random.below(12) {
       case 0...2:
         let email = random.below(3) == 0 ? nil : "\(step)@example.com"
-        change = .save(account(uid, email: email, in: database))
+        let old = memory.account(uid, in: database)
+        change = .save(account(uid, email: email, in: database), insteadOf: old)
       case 3: change = .delete(uid: uid, database: database)
       case 4: change = random.below(5) == 0 ? .clear(database: database) : .tidy(at: Int64(step))
       case 5...7:

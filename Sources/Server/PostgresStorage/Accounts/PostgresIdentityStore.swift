@@ -61,7 +61,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
         do throws(PostgresFailure) {
           try writer.apply(change)
         } catch {
-          // Another account has got the address since it was free.
+          // Another server has given away the address or the identifier since it was free.
           throw error.state == "23505" ? Self.overtaken : error
         }
       }

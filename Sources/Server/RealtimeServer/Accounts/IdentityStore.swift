@@ -87,8 +87,8 @@ package enum SecretFile: String, Sendable, CaseIterable {
 
 /// A change to what an ``IdentityStore`` holds.
 package enum IdentityChange: Sendable {
-  /// Saves an account, provided that it still is the one that was read: several servers may change
-  /// it. Only stores that they share have to look; nil does not ask.
+  /// Saves an account, provided that it still is the one that was read, or with nil that there is
+  /// none yet: several servers may change it. Only stores that they share have to look.
   case save(Account, insteadOf: Account? = nil)
   /// Removes an account with its sessions and codes.
   case delete(uid: String, database: String)

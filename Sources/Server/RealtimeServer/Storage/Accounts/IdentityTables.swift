@@ -70,7 +70,7 @@ package struct IdentityWriter<Failure: Error> {
 
   package func apply(_ change: IdentityChange) throws(Failure) {
     switch change {
-    case .save(let account, insteadOf: _): try save(account)
+    case .save(let account, insteadOf: let old): try save(account, isNew: old == nil)
     case .delete(let uid, let database):
       for table in ["\(prefix)accounts", sessions, "\(prefix)codes"] {
         try execute(
@@ -140,11 +140,14 @@ package struct IdentityWriter<Failure: Error> {
     )
   }
 
-  private func save(_ account: Account) throws(Failure) {
+  private func save(_ account: Account, isNew: Bool) throws(Failure) {
+    let replacing = """
+      ON CONFLICT (database, uid) DO UPDATE SET email = excluded.email, body = excluded.body
+      """
     try execute(
       """
       INSERT INTO \(prefix)accounts (database, uid, email, body) VALUES ($1, $2, $3, $4)
-      ON CONFLICT (database, uid) DO UPDATE SET email = excluded.email, body = excluded.body
+      \(isNew ? "" : replacing)
       """,
       [
         .bytes(account.database), .bytes(account.uid),
@@ -243,7 +246,7 @@ package struct IdentityWriter<Failure: Error> {
 
   /// Adds everything that another store had, except its secrets.
   package func add(_ contents: IdentityContents) throws(Failure) {
-    for account in contents.accounts { try save(account) }
+    for account in contents.accounts { try save(account, isNew: true) }
     for session in contents.sessions { try add(session) }
     for (hash, code) in contents.codes { try apply(.addCode(code, hash: hash)) }
     for note in contents.revocations { try apply(.revoke(note)) }
