@@ -51,6 +51,23 @@ struct ServerMessageTests {
     #expect(copy.encoded() == message.encoded())
   }
 
+  @Test(
+    "A half of a surrogate pair, which clients in JavaScript store, is replaced",
+    arguments: [
+      (#"\ud800"#, "�"), (#"a\udc00b"#, "a�b"), (#"\uD83D"#, "�"), (#"\ud83d\ud83d\ude00"#, "�😀"),
+      (#"\ud83d\ude00\ud800\n"#, "😀�\n"), (#"\\\ud800\\ud800"#, #"\�\ud800"#),
+    ]
+  )
+  func loneSurrogates(escaped: String, text: String) throws {
+    let push = #"{"t":"d","d":{"a":"d","b":{"p":"a","d":"\#(escaped)"}}}"#
+    let message = try ServerMessage(decoding: Array(push.utf8))
+    guard case .push(.data(path: "a", let data, tag: nil)) = message else {
+      Issue.record("\(message)")
+      return
+    }
+    #expect(data.json(.export) == .string(text))
+  }
+
   @Test("encodes the data of a response in export format")
   func nodeAnswer() throws {
     let node = try Node(json: JSONParser.parse(#"{"a":{".value":1,".priority":2},"0":3}"#))

@@ -136,6 +136,36 @@ package enum JSONParser {
   }
 }
 
+extension JSONParser {
+  /// A text with `\uFFFD` in the place of each escape for half of a surrogate pair.
+  ///
+  /// - Complexity: O(bytes)
+  static func replacingLoneSurrogates(in text: [UInt8]) -> [UInt8] {
+    func unit(at position: Int) -> UInt16? {
+      guard position + 6 <= text.count, text[position] == UInt8(ascii: "\\"),
+        text[position + 1] == UInt8(ascii: "u")
+      else { return nil }
+      let digits = text[(position + 2)..<(position + 6)]
+      return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+    var result = text
+    var position = 0
+    while let next = text[position...].firstIndex(of: UInt8(ascii: "\\")) {
+      guard let half = unit(at: next), UTF16.isSurrogate(half) else {
+        position = min(next + 2, text.count)
+        continue
+      }
+      if UTF16.isLeadSurrogate(half), unit(at: next + 6).map(UTF16.isTrailSurrogate) == true {
+        position = next + 12
+      } else {
+        result.replaceSubrange(next..<(next + 6), with: "\\uFFFD".utf8)
+        position = next + 6
+      }
+    }
+    return result
+  }
+}
+
 extension JSONScanner {
   mutating func value(depth: Int = 0) throws(JSONError) -> JSONValue {
     switch try start(depth: depth) {

@@ -121,10 +121,23 @@ package struct StatusCode: Hashable, Sendable, CustomStringConvertible {
 extension ServerMessage {
   /// Decodes a message from JSON.
   ///
+  /// Clients in JavaScript store halves of surrogate pairs, which UTF-8 does not have; `�` stands for
+  /// them, since a client would miss a change that it leaves out.
+  ///
   /// - Parameter bytes: The UTF-8 text of one message.
   /// - Throws: ``MessageError`` with the reason.
   /// - Complexity: O(bytes)
   package init(decoding bytes: [UInt8]) throws(MessageError) {
+    do throws(MessageError) {
+      try self.init(strictlyDecoding: bytes)
+    } catch {
+      let repaired = JSONParser.replacingLoneSurrogates(in: bytes)
+      guard repaired != bytes else { throw error }
+      try self.init(strictlyDecoding: repaired)
+    }
+  }
+
+  private init(strictlyDecoding bytes: [UInt8]) throws(MessageError) {
     self = try MessageEnvelope.read(bytes, from: .server) { (envelope) throws(MessageError) in
       let body = envelope.body
       if let data = body.data, envelope.kind == .data, envelope.requestID == nil {
