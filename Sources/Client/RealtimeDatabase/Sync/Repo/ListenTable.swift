@@ -37,6 +37,7 @@ enum ListenCommand: Sendable {
 struct ListenTable: Sendable {
   private(set) var targets = SortedMap<Int64, ListenTarget>()
   private var serials: [ListenTarget: Int64] = [:]
+  private var serialsAt: [Path: Set<Int64>] = [:]
   private var lastSerial: Int64 = 0
   /// The listens whose data the server has sent or confirmed on this connection.
   private var current: Set<ListenTarget> = []
@@ -50,6 +51,7 @@ struct ListenTable: Sendable {
     stop(target)
     lastSerial += 1
     serials[target] = lastSerial
+    serialsAt[target.path, default: []].insert(lastSerial)
     targets.updateValue(target, forKey: lastSerial)
     return lastSerial
   }
@@ -83,14 +85,18 @@ struct ListenTable: Sendable {
   mutating func stop(_ target: ListenTarget) -> Bool {
     guard let serial = serials.removeValue(forKey: target) else { return false }
     targets.removeValue(forKey: serial)
+    serialsAt[target.path]?.remove(serial)
+    if serialsAt[target.path]?.isEmpty == true { serialsAt[target.path] = nil }
     current.remove(target)
     unconfirmed.remove(target)
     return true
   }
 
   /// The listens at a path with these queries; if nil, the default listen or, without one, all.
+  ///
+  /// - Complexity: O(listens at the path · (queries + log n))
   func targets(at path: Path, queries: [Query]?) -> [ListenTarget] {
-    let here = targets.map(\.value).filter { $0.path == path }
+    let here = serialsAt[path, default: []].sorted().compactMap { targets[$0] }
     if let queries {
       return here.filter { target in queries.contains { $0.id == target.query.id } }
     }
