@@ -72,6 +72,26 @@ struct IdentityAdministrationTests {
     }
   }
 
+  @Test("A code resets the password that it was made for, also after the clock was set back")
+  func clockSetBack() async throws {
+    let server = try await start()
+    _ = try await server.signUp()
+    server.advance(seconds: -3_600)
+    let lines = ["Authorization: Bearer \(Self.key)", "Content-Type: application/json"]
+    let email = IdentityServer.ada.email
+    var codes: [String] = []
+    for _ in 1...2 {
+      let body = #"{"requestType":"PASSWORD_RESET","email":"\#(email)"}"#
+      let path = "\(Self.accounts):sendOobCode"
+      codes.append(try await server.request("POST", path, body, lines: lines)["oobCode"])
+    }
+    for (code, status) in zip(codes, [200, 400]) {
+      let members = ["oobCode": JSONValue.string(code), "newPassword": .string("battery staple")]
+      #expect(try await server.post("resetPassword", members).status == status)
+    }
+    #expect(try await server.signIn(email, "battery staple").status == 200)
+  }
+
   @Test("A server with a short administrator key refuses to start")
   func shortKey() async throws {
     var options = DatabaseServer.Options(port: 0)

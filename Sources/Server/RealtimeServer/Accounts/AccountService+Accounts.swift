@@ -169,7 +169,8 @@ extension AccountService {
       database: account.database,
       uid: account.uid,
       email: email,
-      expires: clock() + Self.codeLifetime
+      expires: clock() + Self.codeLifetime,
+      passwordChanged: account.passwordChanged
     )
     try apply([.addCode(code, hash: Self.hash(ofCode: text))])
     if settings.isEmulator {
@@ -282,8 +283,7 @@ extension AccountService {
       let account = try read({ try $0.account(code.uid, in: code.database) }),
       account.email == code.email,
       // Who has the password now need not fear codes that went astray before.
-      code.purpose != .passwordReset
-        || account.passwordChanged ?? .min <= code.expires - Self.codeLifetime
+      code.purpose != .passwordReset || account.passwordChanged == code.passwordChanged
     else { throw IdentityError("INVALID_OOB_CODE") }
     guard code.expires > clock() else { throw IdentityError("EXPIRED_OOB_CODE") }
     guard !account.isDisabled else { throw IdentityError("USER_DISABLED") }

@@ -127,6 +127,8 @@ package struct OneTimeCode: Hashable, Sendable {
   package let email: EmailAddress
   /// When the code expires, in milliseconds since 1970.
   package let expires: Int64
+  /// When the account's password had last been changed; a code is of no use for another password.
+  package var passwordChanged: Int64?
 }
 
 extension OneTimeCode {
@@ -137,7 +139,8 @@ extension OneTimeCode {
       ("database", .string(database)),
       ("uid", .string(uid)),
       ("email", .string(email.text)),
-      ("expires", .integer(expires))
+      ("expires", .integer(expires)),
+      ("passwordChanged", passwordChanged.map { .integer($0) } ?? .null)
     )
   }
 
@@ -148,7 +151,14 @@ extension OneTimeCode {
       let email = json["email"]?.string.flatMap({ EmailAddress($0) }),
       let expires = json["expires"]?.integer
     else { return nil }
-    self.init(purpose: purpose, database: database, uid: uid, email: email, expires: expires)
+    self.init(
+      purpose: purpose,
+      database: database,
+      uid: uid,
+      email: email,
+      expires: expires,
+      passwordChanged: json["passwordChanged"]?.integer
+    )
   }
 }
 
