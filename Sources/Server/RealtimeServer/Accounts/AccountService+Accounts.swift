@@ -255,6 +255,7 @@ extension AccountService {
     endSessions(of: &changed)
     let changes: [IdentityChange] = [.save(changed, insteadOf: now), .removeCode(hash: hash)]
     try revoke(changed, with: changes, tellingAfter: 0)
+    mails.removeAll { $0.code == text }
     accountAttempts.reset("\(caller.database) \(code.email)")
     return code
   }
@@ -272,6 +273,7 @@ extension AccountService {
     var changed = account
     changed.isEmailVerified = true
     try apply([.save(changed, insteadOf: account), .removeCode(hash: hash)])
+    mails.removeAll { $0.code == text }
     return changed
   }
 

@@ -30,8 +30,9 @@ extension AccountService {
     guard settings.allowsSignUp else { throw IdentityError("ADMIN_ONLY_OPERATION") }
     guard clientAttempts.take(caller.client, at: clock()) else { throw .tooManyAttempts }
     var account = newAccount(in: caller.database)
-    account.displayName = try fields.shown("displayName", maximumBytes: 256)
     if let email, let password {
+      // Without an address, the hosted service ignores the name.
+      account.displayName = try fields.shown("displayName", maximumBytes: 256)
       try await setCredentials(of: &account, email: email, password: password)
       return try beginSession(account, provider: "password")
     }
