@@ -133,6 +133,18 @@ struct SQLiteTreeStoresTests {
     #expect(try stores.create("more"))
   }
 
+  @Test("does not say that a database exists where only other files have its name")
+  func otherFiles() throws {
+    _ = try stores.create("other")
+    let path = stores.directory(of: "more")
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+    try Data().write(to: URL(fileURLWithPath: path + "/notes"))
+    let error = #expect(throws: StoreError.self) { try stores.create("more") }
+    #expect(error?.description.contains(path) == true)
+    #expect(try stores.names() == ["other"])
+    #expect(FileManager.default.fileExists(atPath: path + "/notes"))
+  }
+
   @Test("omits unfinished drafts and directories without a database")
   func leftovers() throws {
     _ = try stores.create("other")

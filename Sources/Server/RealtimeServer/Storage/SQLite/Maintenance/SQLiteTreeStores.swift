@@ -93,8 +93,8 @@ package struct SQLiteTreeStores: StoredDatabases {
     try store(in: draft).close()
     guard Foundation.rename(draft, directory(of: name)) == 0 else {
       let code = errno
-      // Another process has created it in the meantime.
-      if code == ENOTEMPTY || code == EEXIST { return false }
+      // Another process has created it in the meantime, or its name is that of something else.
+      if try exists(name) { return false }
       throw StoreError(systemCode: code, "cannot create \(directory(of: name))")
     }
     try synchronize()
