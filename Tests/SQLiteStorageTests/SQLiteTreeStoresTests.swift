@@ -145,6 +145,31 @@ struct SQLiteTreeStoresTests {
     #expect(FileManager.default.fileExists(atPath: path + "/notes"))
   }
 
+  @Test("deletes data that links lead to, and nothing else there")
+  func links() throws {
+    for name in ["team", "crew"] {
+      _ = try stores.create(name)
+      try write(7, to: name)
+    }
+    let files = FileManager.default
+    let team = stores.directory(of: "team")
+    let file = stores.directory(of: "crew") + "/database.sqlite"
+    let elsewhere = directory.file("elsewhere")
+    try files.createDirectory(atPath: elsewhere, withIntermediateDirectories: false)
+    for (path, name) in [(team, "team"), (file, "crew.sqlite")] {
+      try files.moveItem(atPath: path, toPath: "\(elsewhere)/\(name)")
+      try files.createSymbolicLink(atPath: path, withDestinationPath: "\(elsewhere)/\(name)")
+    }
+    try Data().write(to: URL(fileURLWithPath: elsewhere + "/team/notes"))
+    for name in ["team", "crew"] {
+      try stores.remove(name, withAccountsIn: directory.file("accounts"))
+    }
+    #expect(try stores.names().isEmpty)
+    let left = try #require(files.subpaths(atPath: elsewhere))
+    #expect(left.contains("team/notes"))
+    #expect(!left.contains { $0.contains("sqlite") }, "\(left)")
+  }
+
   @Test("omits unfinished drafts and directories without a database")
   func leftovers() throws {
     _ = try stores.create("other")

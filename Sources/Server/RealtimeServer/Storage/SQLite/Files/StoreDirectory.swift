@@ -173,6 +173,11 @@ enum CompanionFile {
     return resolved ?? database
   }
 
+  /// The paths of a database and of all that is beside it.
+  static func all(of database: String) -> [String] {
+    [mark(of: database)] + ["", "-journal", "-shm", "-wal"].map { resolved(database) + $0 }
+  }
+
   /// Whether the mark of a database says that something was acknowledged.
   static func markProvesData(of database: String) -> Bool {
     guard let reading = try? HighWaterMark.read(mark(of: database)) else { return false }

@@ -116,6 +116,9 @@ package struct SQLiteTreeStores: StoredDatabases {
       let draft = "\(databases)/.\(name)-\(UUID().uuidString)"
       try move(directory(of: name), to: draft)
       try synchronize()
+      let file = draft + "/database.sqlite"
+      // The directory and its file may be links, which lead to what else belongs to others.
+      for name in CompanionFile.all(of: file) { unlink(name) }
       try? FileManager.default.removeItem(atPath: draft)
     }
   }
