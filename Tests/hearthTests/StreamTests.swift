@@ -45,6 +45,32 @@ extension EndToEnd {
       #expect(outcome.errors == "141\n")
     }
 
+    @Test("A watch ends when the other end of its socket is closed, although nothing changes")
+    func unreadSocket() throws {
+      let sandbox = try Sandbox()
+      try sandbox.hearth("set", "/notes/a", "1")
+      var ends: [Int32] = [0, 0]
+      try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+      let process = Process()
+      process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
+      process.arguments = ["60", Sandbox.program, "watch", "/notes"]
+      process.environment = sandbox.environment
+      process.standardOutput = FileHandle(fileDescriptor: ends[1])
+      try process.run()
+      close(ends[1])
+      let expected = "child_added /notes/a 1\n"
+      var read = Data()
+      let reader = FileHandle(fileDescriptor: ends[0])
+      while read.count < expected.utf8.count, let byte = try reader.read(upToCount: 1) {
+        read += byte
+      }
+      #expect(String(decoding: read, as: UTF8.self) == expected)
+      try reader.close()
+      process.waitUntilExit()
+      #expect(process.terminationReason == .uncaughtSignal)
+      #expect(process.terminationStatus == SIGPIPE)
+    }
+
     @Test("Output waits for a pipe that another program has set not to block")
     func nonblocking() throws {
       let sandbox = try Sandbox()

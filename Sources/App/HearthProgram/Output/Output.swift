@@ -159,7 +159,8 @@ extension Output {
     Thread.detachNewThread {
       var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
       while poll(&output, 1, -1) < 0, errno == EINTR {}
-      if output.revents & Int16(POLLERR) != 0 { fail(because: EPIPE) }
+      // A pipe reports an error then, a socket that its other end is gone.
+      if output.revents & Int16(POLLERR | POLLHUP) != 0 { fail(because: EPIPE) }
     }
   }
 
