@@ -370,6 +370,17 @@ extension EndToEnd {
       // More than a pipe's buffer: not all of it can be written before the reader has exited.
       let text = String(repeating: "x", count: 1_000)
       let members = (100..<200).map { "\"\($0)\":\"\(text)\"" }.joined(separator: ",")
+    @Test("A limit of open files that is too low is named", arguments: ["list", "serve", "open"])
+    func fewFiles(command: String) throws {
+      let script = "ulimit -n 8; exec \(Sandbox.program) \(command)"
+      let outcome = try sandbox.run(["-c", script], of: "/bin/sh")
+      #expect(outcome.status == 1)
+      #expect(
+        outcome.errors
+          == "hearth: the system allows 8 open files; hearth needs 64 (ulimit -n 64)\n"
+      )
+    }
+
       try sandbox.hearth("set", "/a", "{\(members)}")
       let script = "set -o pipefail; \(Sandbox.program) watch /a | head -n 1"
       let outcome = try sandbox.run(["-c", script], of: "/bin/bash")

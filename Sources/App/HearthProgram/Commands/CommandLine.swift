@@ -20,6 +20,7 @@ package enum CommandRun {
         throw CommandFailure(.usage, problem)
       }
       let command = try parse(words, of: root)
+      try FileDescriptors.requireEnough()
       asker = (command as? any BlogCommand)?.options
       if var command = command as? any AsyncParsableCommand {
         try await command.run()

@@ -222,6 +222,26 @@ package enum FileDescriptors {
     return nil
   }
 
+  /// As many as a command needs that starts a server, and this server.
+  private static let fewest: rlim_t = 64
+
+  /// Ensures that there can be as many as a command needs: without them, SwiftNIO ends the process.
+  ///
+  /// - Throws: ``CommandFailure`` with the limit of the system.
+  static func requireEnough() throws(CommandFailure) {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0,
+      limit.rlim_cur < fewest
+    else { return }
+    limit.rlim_cur = min(fewest, limit.rlim_max)
+    _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    guard limit.rlim_cur < fewest else { return }
+    throw CommandFailure(
+      .failed,
+      "the system allows \(limit.rlim_max) open files; hearth needs \(fewest) (ulimit -n \(fewest))"
+    )
+  }
+
   /// Raises the limit to the maximum that the system allows without privileges.
   package static func allowMany() {
     var limit = rlimit()
