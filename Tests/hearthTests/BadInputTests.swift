@@ -345,6 +345,7 @@ extension EndToEnd {
         (["--user", "ann", "pst"], "there is no command \"pst\"; did you mean \"hearth post\"?"),
         (
           ["rules", "chekc", "x"],
+        (["-v"], "unknown option '-v'"),
           "there is no command \"chekc\"; did you mean \"hearth rules check\"?"
         ),
         (["help", "serv"], "there is no command \"serv\"; did you mean \"hearth serve\"?"),

@@ -123,6 +123,7 @@ enum UsageMessage {
   }
 
   private static func missing(_ word: String, among names: [String], path: [String]) -> String {
+    if word.hasPrefix("-"), word != "-" { return "unknown option '\(word)'" }
     let missing = "there is no command \"\(word)\""
     guard let meant = Similarity.best(word, among: names) else { return missing }
     return "\(missing); did you mean \"\((path + [meant]).joined(separator: " "))\"?"
