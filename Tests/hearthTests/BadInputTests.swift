@@ -330,6 +330,10 @@ extension EndToEnd {
       #expect(try sandbox.hearth("--nonsense").status == 2)
       #expect(try sandbox.hearth("list", "sideways").status == 2)
       #expect(try sandbox.hearth("post", "--title", "x").status == 2)
+      let bounds = "--timeout must be a number of seconds above 0, at most 1000000000"
+      for time in ["0", "1e18", "nan"] {
+        try sandbox.refuse("list", "--timeout", time, says: bounds)
+      }
       let help = try sandbox.succeed("--help")
       #expect(help.output.contains("Exit status"))
       for word in ["--user NAME", "--profile NAME", "THE BLOG:", "SERVERS:"] {
@@ -341,11 +345,11 @@ extension EndToEnd {
     @Test(
       "A typo is reported in one line with a suggestion",
       arguments: [
+        (["-v"], "unknown option '-v'"),
         (["lst"], "there is no command \"lst\"; did you mean \"hearth list\"?"),
         (["--user", "ann", "pst"], "there is no command \"pst\"; did you mean \"hearth post\"?"),
         (
           ["rules", "chekc", "x"],
-        (["-v"], "unknown option '-v'"),
           "there is no command \"chekc\"; did you mean \"hearth rules check\"?"
         ),
         (["help", "serv"], "there is no command \"serv\"; did you mean \"hearth serve\"?"),
@@ -366,11 +370,6 @@ extension EndToEnd {
       #expect(outcome.output.isEmpty)
     }
 
-    @Test("A command whose pipe is closed ends silently with SIGPIPE")
-    func brokenPipe() throws {
-      // More than a pipe's buffer: not all of it can be written before the reader has exited.
-      let text = String(repeating: "x", count: 1_000)
-      let members = (100..<200).map { "\"\($0)\":\"\(text)\"" }.joined(separator: ",")
     @Test("A limit of open files that is too low is named", arguments: ["list", "serve", "open"])
     func fewFiles(command: String) throws {
       let script = "ulimit -n 8; exec \(Sandbox.program) \(command)"
@@ -382,6 +381,11 @@ extension EndToEnd {
       )
     }
 
+    @Test("A command whose pipe is closed ends silently with SIGPIPE")
+    func brokenPipe() throws {
+      // More than a pipe's buffer: not all of it can be written before the reader has exited.
+      let text = String(repeating: "x", count: 1_000)
+      let members = (100..<200).map { "\"\($0)\":\"\(text)\"" }.joined(separator: ",")
       try sandbox.hearth("set", "/a", "{\(members)}")
       let script = "set -o pipefail; \(Sandbox.program) watch /a | head -n 1"
       let outcome = try sandbox.run(["-c", script], of: "/bin/bash")

@@ -53,7 +53,7 @@ struct CommonOptions: ParsableArguments {
   /// - Throws: `ValidationError` when there is no such profile, or a URL was given as well.
   mutating func validate() throws {
     guard timeout > 0, timeout <= 1_000_000_000 else {
-      throw ValidationError("--timeout must be a number of seconds above 0")
+      throw ValidationError("--timeout must be a number of seconds above 0, at most 1000000000")
     }
     guard let found = try Profile.chosen(profile, beside: database) else { return }
     database = found.database
