@@ -63,4 +63,28 @@ struct LocalRulesTests {
     await owner.close()
     await server.stop()
   }
+
+  @Test("A comment is refused where there is no post, and by whom its author blocks")
+  func comments() async throws {
+    let comment: [String: Any] = ["uid": "alice", "author": "alice", "text": "t"]
+    try await owner.reference().updateChildValues(["posts/p/uid": "bob", "posts/q/uid": "carl"])
+    try await owner.reference().updateChildValues(["blocked/carl/alice": true])
+    func refusal(_ changes: [String: Any]) async -> DatabaseError.Kind? {
+      do {
+        try await alice.reference().updateChildValues(changes)
+        return nil
+      } catch {
+        return (error as? DatabaseError)?.kind
+      }
+    }
+    #expect(await refusal(["post-comments/p/c": comment]) == nil)
+    #expect(await refusal(["post-comments/q/c": comment]) == .permissionDenied)
+    #expect(await refusal(["post-comments/none/c": comment]) == .permissionDenied)
+    #expect(await refusal(["posts/r/uid": "alice", "post-comments/r/c": comment]) == nil)
+    #expect(await refusal(["posts/p": NSNull(), "post-comments/p": NSNull()]) == nil)
+    #expect(await refusal(["post-comments/p/c/text": "late"]) == .permissionDenied)
+    await alice.close()
+    await owner.close()
+    await server.stop()
+  }
 }

@@ -247,7 +247,8 @@ package struct LocalServer: Sendable {
 /// A star is one update that adds to a post's counts without reading the post. If two terminals of
 /// one user press the same key, only a rule can keep the second update from counting again: a count
 /// changes by one exactly when the user's star appears or disappears, in the post and in its copy
-/// alike. A comment on a post of somebody who blocks the user is refused, as the screens say.
+/// alike. A comment on a post that is gone is refused, which nothing would ever show or remove, and
+/// one on a post of somebody who blocks the user, as the screens say.
 /// Everything else is allowed.
 enum LocalRules {
   private static let source = """
@@ -285,8 +286,8 @@ enum LocalRules {
   private static let post = "newData.parent().parent().parent().child('posts').child($post)"
 
   private static let comment = """
-    data.exists() || !\(post).child('uid').isString() \
-    || !root.child('blocked').child(\(post).child('uid').val()).hasChild(auth.uid)
+    data.exists() || \(post).child('uid').isString() \
+    && !root.child('blocked').child(\(post).child('uid').val()).hasChild(auth.uid)
     """
 
   static func compiled() throws(RulesError) -> RuleSet { try RuleSet(source: source) }
