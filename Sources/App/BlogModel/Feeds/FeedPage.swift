@@ -15,7 +15,7 @@ struct FeedPage {
     let token: Int
     /// Whether the children only name posts that are stored elsewhere.
     let isIndex: Bool
-    var entries: OrderedSnapshots<FeedEntry>
+    var entries = OrderedEntries()
     let query: DatabaseQuery
     var handle: DatabaseHandle = 0
   }
@@ -62,7 +62,7 @@ struct FeedPage {
     } else if event != .value {
       held.removeAll { $0.id == snapshot.key }
     }
-    part.entries.take(event, of: snapshot, as: FeedEntry(snapshot, by: index))
+    part.entries.take(event, of: snapshot, by: index)
   }
 
   /// The index of the upcoming part with this token.
@@ -76,7 +76,7 @@ struct FeedPage {
     by index: Index
   ) {
     guard let number = nextIndex(token) else { return }
-    next[number].entries.take(event, of: snapshot, as: FeedEntry(snapshot, by: index))
+    next[number].entries.take(event, of: snapshot, by: index)
   }
 
   /// The range to settle to; nil unless the last burst of events has left the part showing too much
@@ -289,7 +289,7 @@ struct FeedBound {
 ///
 /// It is a class because a list of several hundred entries is assembled from its pages again and
 /// again.
-final class FeedEntry: Identifiable {
+final class FeedEntry {
   let id: String
   let snapshot: DataSnapshot
   let position: IndexEntry

@@ -148,14 +148,7 @@ final class FollowedFeed: @unchecked Sendable {
     lastToken += 1
     let token = lastToken
     let query = range.query(in: list)
-    let entries = OrderedSnapshots<FeedEntry>(by: order)
-    var part = FeedPage.Part(
-      range: range,
-      token: token,
-      isIndex: isIndex,
-      entries: entries,
-      query: query
-    )
+    var part = FeedPage.Part(range: range, token: token, isIndex: isIndex, query: query)
     part.handle = query.observe(
       [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
     ) { [weak self] event, snapshot, _ in
