@@ -1,5 +1,7 @@
+import Dispatch
 import HearthLab
 import PostgresTestSupport
+import RealtimeCore
 import Testing
 
 @testable import PostgresStorage
@@ -58,6 +60,26 @@ struct SharedAccountsTests {
     }
     #expect(error?.kind == .superseded)
     #expect(try second.account("u", in: "hearth") == winner)
+  }
+
+  @Test("A server that changes a secret starts from what another one has made of it")
+  func changedSecret() throws {
+    try first.setSecret(.keys, to: .array([]))
+    for (store, number) in [(first, 1), (second, 2)] as [(PostgresIdentityStore, Int64)] {
+      try store.changeSecret(.keys) { .array(($0?.elements ?? []) + [.integer(number)]) }
+    }
+    #expect(try first.secret(.keys)?.text == "[1,2]")
+  }
+
+  @Test("Servers that change a secret at the same moment lose no change")
+  func secretChangedAtOnce() throws {
+    let stores = [first, second]
+    DispatchQueue.concurrentPerform(iterations: 2) { index in
+      for _ in 1...20 {
+        try? stores[index].changeSecret(.keys) { .integer(($0?.integer ?? 0) + 1) }
+      }
+    }
+    #expect(try first.secret(.keys)?.integer == 40)
   }
 
   @Test("Two servers may sign a user in at the same moment")

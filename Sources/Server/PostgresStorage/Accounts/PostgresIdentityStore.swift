@@ -38,10 +38,15 @@ package final class PostgresIdentityStore: MovableIdentityStore {
   }
 
   package func secret(_ file: SecretFile) throws -> JSONValue? {
-    let rows = try port.query(
-      "SELECT body FROM hearth.secrets WHERE name = $1",
-      with: [.text(file.rawValue)]
+    try secret(
+      in: port.query(
+        "SELECT body FROM hearth.secrets WHERE name = $1",
+        with: [.text(file.rawValue)]
+      )
     )
+  }
+
+  private func secret(in rows: PostgresRows) throws(StoreError) -> JSONValue? {
     guard rows.count > 0 else { return nil }
     guard let json = try? JSONParser.parse(rows.bytes(0, column: 0)) else {
       throw StoreError.damaged(port.origin, because: "an account row cannot be read")
@@ -107,6 +112,26 @@ package final class PostgresIdentityStore: MovableIdentityStore {
 
   package func setSecret(_ file: SecretFile, to json: JSONValue) throws {
     try port.transact { connection throws(PostgresFailure) in
+      try set(file, to: json, through: connection)
+    }
+  }
+
+  package func changeSecret(
+    _ file: SecretFile,
+    _ change: (JSONValue?) throws(StoreError) -> JSONValue
+  ) throws {
+    try port.transact { connection throws(PostgresFailure) in
+      let rows = try connection.query(
+        "SELECT body FROM hearth.secrets WHERE name = $1 FOR UPDATE",
+        with: [.text(file.rawValue)],
+        within: limit
+      )
+      let json: JSONValue
+      do throws(StoreError) {
+        json = try change(try secret(in: rows))
+      } catch {
+        throw PostgresFailure(error.description, state: "HEARTH", isLost: false)
+      }
       try set(file, to: json, through: connection)
     }
   }

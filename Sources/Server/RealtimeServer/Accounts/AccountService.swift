@@ -302,13 +302,16 @@ package final actor AccountService {
   }
 
   func rotateKeys() throws(IdentityError) {
-    if settings.refreshInterval != nil { refresh() }
     var keys = authority.keys
     // The disk comes first: a token must not outlive the key that verifies it. If the write fails,
     // it does not matter which keys are on the disk, because the new ring includes the old keys.
     try read { store in
-      try keys.rotate(at: clock())
-      try store.setSecret(.keys, to: keys.json)
+      try store.changeSecret(.keys) { json throws(StoreError) in
+        // Another server may have rotated them.
+        keys = json.flatMap { KeyRing(json: $0) } ?? authority.keys
+        try keys.rotate(at: clock())
+        return keys.json
+      }
     }
     authority.keys = keys
     logger.notice("tokens are now signed with a new key")

@@ -56,6 +56,17 @@ package protocol IdentityStore: Sendable {
   /// - Throws: `StoreError` when it cannot be written.
   func setSecret(_ file: SecretFile, to json: JSONValue) throws
 
+  /// Replaces a secret file by what a closure makes of it, which no other server changes meanwhile.
+  ///
+  /// - Parameters:
+  ///   - file: The file.
+  ///   - change: Receives the contents, or nil; it may be called several times.
+  /// - Throws: `StoreError` when it cannot be read or written, and the error of the closure.
+  func changeSecret(
+    _ file: SecretFile,
+    _ change: (JSONValue?) throws(StoreError) -> JSONValue
+  ) throws
+
   /// Creates a secret file unless it exists.
   ///
   /// - Returns: The file's contents afterwards; if several servers create it at once, all get the
@@ -70,6 +81,16 @@ package protocol IdentityStore: Sendable {
 }
 
 extension IdentityStore {
+  /// Replaces a secret file by what a closure makes of it, in a store that only one server uses.
+  ///
+  /// A file that cannot be read counts as missing.
+  package func changeSecret(
+    _ file: SecretFile,
+    _ change: (JSONValue?) throws(StoreError) -> JSONValue
+  ) throws {
+    try setSecret(file, to: change(try? secret(file)))
+  }
+
   /// Creates a secret file unless it exists, in a store that only one server uses.
   package func addSecret(_ file: SecretFile, holding json: JSONValue) throws -> JSONValue {
     if let known = try secret(file) { return known }
