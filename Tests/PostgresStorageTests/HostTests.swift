@@ -1,5 +1,6 @@
 import Foundation
 import HearthLab
+import NIOConcurrencyHelpers
 import PostgresTestSupport
 import RealtimeCore
 import RealtimeServer
@@ -53,28 +54,45 @@ struct HostTests {
     #expect(error?.description.contains("port 2") == true)
   }
 
-  @Test("A PostgreSQL that is starting is away, in whatever language it says so")
-  func otherLanguage() throws {
+  @Test(
+    "PostgreSQL may refuse a connection in any language, and is asked once",
+    arguments: [
+      ("57P03", "das Datenbanksystem startet gerade", .unreachable),
+      ("53300", "извините, уже слишком много клиентов", .unreachable),
+      ("28P01", "пользователь \"hearth\" не прошёл проверку подлинности", .failed),
+    ] as [(String, String, StoreError.Kind)]
+  )
+  func otherLanguage(state: String, message: String, kind: StoreError.Kind) throws {
     let (listener, port) = try listen()
-    // It answers the attempt to connect, and the question what that means.
+    let requests = NIOLockedValueBox(0)
     Thread.detachNewThread {
-      for _ in 1...2 {
+      while true {
         let client = accept(listener, nil, nil)
+        guard client >= 0 else {
+          close(listener)
+          return
+        }
+        defer { close(client) }
         var request = [UInt8](repeating: 0, count: 1_024)
-        _ = read(client, &request, request.count)
-        let fields = ["SFATAL", "VFATAL", "C57P03", "Mdas Datenbanksystem startet gerade", ""]
+        guard read(client, &request, request.count) > 0 else { continue }
+        requests.withLockedValue { $0 += 1 }
+        let fields = [
+          "SВАЖНО", "VFATAL", "C\(state)", "M\(message)", "Fauth.c", "L338", "Rauth_failed", "",
+        ]
         let text: [UInt8] = fields.flatMap { Array($0.utf8) + [0] }
         let length = UInt32(text.count + 4).bigEndian
         let answer = [UInt8(ascii: "E")] + withUnsafeBytes(of: length) { Array($0) } + text
         _ = answer.withUnsafeBytes { write(client, $0.baseAddress, $0.count) }
-        close(client)
       }
-      close(listener)
     }
+    defer { shutdown(listener, Int32(SHUT_RDWR)) }
     let query = "sslmode=disable&gssencmode=disable"
     let address = PostgresAddress("postgres://hearth@127.0.0.1:\(port)/x?\(query)")
     let error = #expect(throws: PostgresFailure.self) { try PostgresConnection(to: address) }
-    #expect(error?.kind == .unreachable, "\(error?.description ?? "")")
+    #expect(error?.kind == kind)
+    let description = error?.description ?? ""
+    #expect(description.hasSuffix("failed: ВАЖНО:  \(message)"), "\(description)")
+    #expect(requests.withLockedValue { $0 } == 1)
   }
 
   /// A socket at a port of 127.0.0.1 that was free.

@@ -33,8 +33,9 @@ static int load(char *reason, size_t size) {
   } while (0)
   FIND(conninfoParse, "PQconninfoParse");
   FIND(conninfoFree, "PQconninfoFree");
-  FIND(connectdbParams, "PQconnectdbParams");
-  FIND(pingParams, "PQpingParams");
+  FIND(connectStartParams, "PQconnectStartParams");
+  FIND(setErrorVerbosity, "PQsetErrorVerbosity");
+  FIND(reset, "PQreset");
   FIND(status, "PQstatus");
   FIND(backendPID, "PQbackendPID");
   FIND(socket, "PQsocket");

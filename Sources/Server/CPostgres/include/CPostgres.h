@@ -13,8 +13,8 @@ typedef struct pg_result PGresult;
 
 typedef enum { CPOSTGRES_CONNECTION_OK = 0, CPOSTGRES_CONNECTION_BAD = 1 } CPostgresConnectionStatus;
 
-/// What a ping finds: here, a server that takes no connections, since it is starting or stopping.
-enum { CPOSTGRES_PING_REJECT = 1 };
+/// How much an error message says; only the verbose ones have the SQLSTATE.
+enum { CPOSTGRES_ERRORS_DEFAULT = 1, CPOSTGRES_ERRORS_VERBOSE = 2 };
 
 typedef enum {
   CPOSTGRES_EMPTY_QUERY = 0,
@@ -54,10 +54,10 @@ typedef struct {
   CPostgresOption *_Nullable (*_Nonnull conninfoParse)(
       const char *text, char *_Nullable *_Nullable message);
   void (*_Nonnull conninfoFree)(CPostgresOption *);
-  PGconn *_Nullable (*_Nonnull connectdbParams)(
+  PGconn *_Nullable (*_Nonnull connectStartParams)(
       const char *_Nullable const *_Nonnull keywords, const char *_Nullable const *_Nonnull values, int expandDbname);
-  int (*_Nonnull pingParams)(
-      const char *_Nullable const *_Nonnull keywords, const char *_Nullable const *_Nonnull values, int expandDbname);
+  int (*_Nonnull setErrorVerbosity)(PGconn *, int verbosity);
+  void (*_Nonnull reset)(PGconn *);
   int (*_Nonnull status)(const PGconn *);
   int (*_Nonnull backendPID)(const PGconn *);
   int (*_Nonnull socket)(const PGconn *);

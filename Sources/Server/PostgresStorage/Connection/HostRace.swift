@@ -13,14 +13,13 @@ final class HostRace: @unchecked Sendable {
   private let condition = NSCondition()
   private var winner: (handle: OpaquePointer, host: Int)?
   private var failures: [String] = []
+  /// The SQLSTATEs with which PostgreSQL has refused connections.
+  private var states: [String] = []
   private var pending = 0
   private var isOver = false
 
   /// How long the host that answered last is tried alone.
   private static let headStart = 0.25
-
-  /// What PostgreSQL says while it is starting or stopping.
-  private static let between = "the database system is"
 
   private init(_ settings: [(String, String)], library: PostgresLibrary) {
     self.settings = settings
@@ -79,28 +78,46 @@ final class HostRace: @unchecked Sendable {
     }
     let keywords: [UnsafePointer<CChar>?] = texts.map { UnsafePointer($0.0) } + [nil]
     let values: [UnsafePointer<CChar>?] = texts.map { UnsafePointer($0.1) } + [nil]
-    let handle = library.functions.connectdbParams(keywords, values, 1)
+    let handle = open(keywords, values)
     let isOpen =
       handle.map { library.functions.status($0) == CPOSTGRES_CONNECTION_OK.rawValue } ?? false
-    var reason = handle.map { String(cString: library.functions.errorMessage($0)) } ?? ""
-    // PostgreSQL may say it in another language.
-    if !isOpen, reason.contains("FATAL"), !reason.contains(Self.between),
-      Int(library.functions.pingParams(keywords, values, 1)) == CPOSTGRES_PING_REJECT
-    {
-      reason = "\(Self.between) starting or stopping: \(reason)"
-    }
+    let reason = handle.map { String(cString: library.functions.errorMessage($0)) } ?? ""
     condition.withLock {
       pending -= 1
       if let handle, isOpen, winner == nil, !isOver {
         winner = (handle, number)
       } else if let handle {
-        if !isOpen { failures.append(reason) }
+        if !isOpen { note(reason) }
         library.functions.finish(handle)
       } else {
         failures.append("there is not enough memory for a connection")
       }
       condition.broadcast()
     }
+  }
+
+  /// Connects with errors that have the SQLSTATE, as PostgreSQL may say them in any language.
+  private func open(
+    _ keywords: [UnsafePointer<CChar>?],
+    _ values: [UnsafePointer<CChar>?]
+  ) -> OpaquePointer? {
+    let functions = library.functions
+    guard let handle = functions.connectStartParams(keywords, values, 1) else { return nil }
+    let isWrong = functions.status(handle) == CPOSTGRES_CONNECTION_BAD.rawValue
+    _ = functions.setErrorVerbosity(handle, Int32(CPOSTGRES_ERRORS_VERBOSE))
+    // Nothing has been sent yet. The library keeps its time limits only if it starts again.
+    if !isWrong { functions.reset(handle) }
+    _ = functions.setErrorVerbosity(handle, Int32(CPOSTGRES_ERRORS_DEFAULT))
+    return handle
+  }
+
+  /// Records why a host does not accept a connection, without what only verbose errors have.
+  private func note(_ reason: String) {
+    let state = #/:  ([0-9A-Z]{5}): /#
+    states += reason.matches(of: state).map { String($0.1) }
+    failures.append(
+      reason.replacing(state, with: ":  ").replacing(#/\n[^\n]*, \S+:\d+/#, with: "")
+    )
   }
 
   /// Waits until there is a winner; false if the time has come or every host has failed.
@@ -112,9 +129,9 @@ final class HostRace: @unchecked Sendable {
   }
 
   private func result() throws(PostgresFailure) -> (handle: OpaquePointer, host: Int) {
-    let (winner, reason) = condition.withLock {
+    let (winner, reason, states) = condition.withLock {
       isOver = true
-      return (self.winner, failures.joined(separator: "; "))
+      return (self.winner, failures.joined(separator: "; "), self.states)
     }
     guard let winner else {
       let text = reason.isEmpty ? PostgresFailure.late : PostgresFailure.oneLine(reason)
@@ -122,7 +139,12 @@ final class HostRace: @unchecked Sendable {
       let isTried = ["connection to server", "could not", PostgresFailure.late].contains {
         text.contains($0)
       }
-      throw isTried ? PostgresFailure(text, isLost: true) : PostgresFailure(own: text)
+      throw PostgresFailure(
+        text,
+        state: isTried ? nil : PostgresFailure.own,
+        isLost: isTried,
+        isFinal: !states.isEmpty && !states.contains(where: PostgresFailure.isPassing)
+      )
     }
     return winner
   }

@@ -8,11 +8,14 @@ struct PostgresFailure: Error, CustomStringConvertible {
   let state: String?
   /// Whether the connection has ended, so that the outcome of the statement is unknown.
   let isLost: Bool
+  /// Whether PostgreSQL refuses connections for a reason that does not pass by itself.
+  private let isFinal: Bool
 
-  init(_ description: String, state: String? = nil, isLost: Bool) {
+  init(_ description: String, state: String? = nil, isLost: Bool, isFinal: Bool = false) {
     self.description = description
     self.state = state
     self.isLost = isLost
+    self.isFinal = isFinal
   }
 
   /// Describes what this program, and not PostgreSQL, has found to be wrong for good.
@@ -39,15 +42,10 @@ struct PostgresFailure: Error, CustomStringConvertible {
   /// Whether the connection was given up because it was silent.
   var isLate: Bool { isLost && description == Self.late }
 
-  /// Whether PostgreSQL does not answer, or does not take connections yet.
-  ///
-  /// The library reports every failed connection in words only. What PostgreSQL itself says is final
-  /// (FATAL), unless it is starting or stopping, or has too many connections.
-  private var isAway: Bool {
-    guard isLost, description.contains("FATAL") else { return isLost }
-    return ["the database system is", "too many", "connection slots"].contains {
-      description.contains($0)
-    }
+  /// Whether PostgreSQL refuses a connection only because it is starting or stopping, or has too
+  /// many connections or too little memory.
+  static func isPassing(_ state: String) -> Bool {
+    state.hasPrefix("53") || ["57P01", "57P02", "57P03"].contains(state)
   }
 
   /// Whether a retry may succeed, once PostgreSQL is back or another server has taken its place.
@@ -68,7 +66,7 @@ struct PostgresFailure: Error, CustomStringConvertible {
 
   /// The kind of store error that a refused statement amounts to.
   var kind: StoreError.Kind {
-    if isAway { return .unreachable }
+    if isLost, !isFinal { return .unreachable }
     guard !isLost, let state else { return .failed }
     switch state {
     case "53100", "53200": return .full
