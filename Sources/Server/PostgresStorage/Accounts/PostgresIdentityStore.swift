@@ -130,7 +130,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
       do throws(StoreError) {
         json = try change(try secret(in: rows))
       } catch {
-        throw PostgresFailure(error.description, state: "HEARTH", isLost: false)
+        throw PostgresFailure(own: error.description)
       }
       try set(file, to: json, through: connection)
     }
