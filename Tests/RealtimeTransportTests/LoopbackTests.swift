@@ -54,6 +54,22 @@ struct LoopbackTests {
     #expect(access(folder + "/s", F_OK) != 0)
   }
 
+  @Test("do not wait for a socket file that another process keeps locked", .timeLimit(.minutes(1)))
+  func lockedSocket() throws {
+    let directory = try TemporaryDirectory()
+    let file = try SocketFile(listeningAt: directory.file("s"))
+    defer { close(file.descriptor) }
+    file.remove()
+    let lock = open(directory.file("s.lock"), O_RDWR)
+    #expect(flock(lock, LOCK_EX) == 0)
+    #expect(throws: ListenError.self) { try file.restored() }
+    close(lock)
+    let restored = try file.restored()
+    #expect(restored.isInPlace)
+    restored.remove()
+    close(restored.descriptor)
+  }
+
   @Test("know the peer's credentials on a Unix socket")
   func credentials() async throws {
     let directory = try TemporaryDirectory()

@@ -15,7 +15,12 @@ struct SocketFile: Sendable {
   ///
   /// The mode is set before the socket is bound. No other user can therefore ever connect, and the
   /// umask of the process need not change.
-  init(listeningAt path: String) throws(ListenError) {
+  ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - waits: Whether to wait for another server that is about to listen there.
+  /// - Throws: ``ListenError`` if something else is at the path, or the file cannot be made.
+  init(listeningAt path: String, waits: Bool = true) throws(ListenError) {
     guard !path.isEmpty, path.utf8.count <= Self.pathBytes, !path.utf8.contains(0) else {
       throw ListenError(
         .unusablePath,
@@ -23,7 +28,7 @@ struct SocketFile: Sendable {
           + "not \(path.utf8.count): \(path)"
       )
     }
-    let lock = try Self.lock(path)
+    let lock = try Self.lock(path, waits: waits)
     defer { Glibc.close(lock) }
     try Self.clear(path)
     let descriptor = try Self.makeSocket(path)
@@ -47,14 +52,15 @@ struct SocketFile: Sendable {
       && UInt64(status.st_ino) == inode
   }
 
-  /// Binds again where something has removed the file, with its directory if that is gone as well.
+  /// Binds again where something has removed the file, with its directory if that is gone as well;
+  /// does not block.
   ///
   /// - Throws: ``ListenError`` if something else is at the path now, or it cannot be made.
   func restored() throws(ListenError) -> SocketFile {
     if let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex {
       mkdir(String(path[..<slash]), 0o700)
     }
-    return try SocketFile(listeningAt: path)
+    return try SocketFile(listeningAt: path, waits: false)
   }
 
   /// Removes the file, unless another one has replaced it.
@@ -63,10 +69,10 @@ struct SocketFile: Sendable {
   }
 
   /// Keeps two servers that start simultaneously from removing each other's socket.
-  private static func lock(_ path: String) throws(ListenError) -> Int32 {
+  private static func lock(_ path: String, waits: Bool) throws(ListenError) -> Int32 {
     let descriptor = open(path + ".lock", O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw failure("cannot create the socket \(path)") }
-    while flock(descriptor, LOCK_EX) != 0 {
+    while flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
       guard errno == EINTR else {
         throw failure("cannot lock the socket \(path)", closing: descriptor)
       }
