@@ -12,8 +12,12 @@ struct SharedAccountsTests {
   private let first: PostgresIdentityStore
   private let second: PostgresIdentityStore
 
+  private let stores: PostgresTreeStores
+
   init() throws {
     let address = PostgresAddress(try PostgresServer.shared.get().makeDatabase())
+    stores = PostgresTreeStores(at: address)
+    _ = try stores.create("hearth")
     first = try PostgresIdentityStore(at: address)
     second = try PostgresIdentityStore(at: address)
   }
@@ -80,6 +84,33 @@ struct SharedAccountsTests {
       }
     }
     #expect(try first.secret(.keys)?.integer == 40)
+  }
+
+  @Test("A database that is removed while accounts are created leaves none behind")
+  func removedMeanwhile() async throws {
+    let writer = Task.detached { [second] in
+      for number in 1...1_000 {
+        try second.apply([.save(Account(database: "hearth", uid: "\(number)", created: 1_000))])
+      }
+    }
+    try stores.remove("hearth", within: .seconds(30))
+    _ = await writer.result
+    #expect(try first.accounts(in: "hearth", after: nil, limit: 9).isEmpty)
+  }
+
+  @Test("An account is refused once another server has removed or renamed its database")
+  func removedDatabase() throws {
+    _ = try stores.create("team")
+    try stores.remove("hearth", within: .seconds(30))
+    try stores.rename("team", to: "crew", within: .seconds(30))
+    for database in ["hearth", "team"] {
+      let error = #expect(throws: StoreError.self) {
+        try first.apply([.save(Account(database: database, uid: "u", created: 1_000))])
+      }
+      #expect(error?.kind == .superseded)
+      #expect(try first.account("u", in: database) == nil)
+    }
+    try first.apply([.save(Account(database: "crew", uid: "u", created: 1_000))])
   }
 
   @Test("Two servers may sign a user in at the same moment")

@@ -50,6 +50,9 @@ enum Storage: CaseIterable {
       return { try SQLiteIdentityStore(directory: directory.file("identities")) }
     }
     let address = PostgresAddress(try PostgresServer.shared.get().makeDatabase())
+    for name in ["hearth", "other", "new"] {
+      _ = try PostgresTreeStores(at: address).create(name)
+    }
     return { try PostgresIdentityStore(at: address) }
   }
 }

@@ -84,7 +84,10 @@ struct AccountStoreFailureTests {
     arguments: [
       (.full, 500, "INTERNAL_ERROR"),
       (.busy, 503, "UNAVAILABLE : The accounts cannot be reached at the moment."),
-      (.superseded, 409, "ABORTED : Another server has changed the account at the same moment."),
+      (
+        .superseded, 409,
+        "ABORTED : Another server has just changed the account, or its database does not exist."
+      ),
       (
         .failed, 500,
         "INTERNAL_ERROR : The storage failed; this may or may not have been stored."

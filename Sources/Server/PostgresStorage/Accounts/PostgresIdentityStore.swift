@@ -60,8 +60,12 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     try port.transact { connection throws(PostgresFailure) in
       let writer = IdentityWriter(connection, within: limit)
       for change in changes {
-        if case .save(_, insteadOf: let old?) = change {
-          try require(old, through: connection)
+        if case .save(let account, insteadOf: let old) = change {
+          if let old {
+            try require(old, through: connection)
+          } else {
+            try requireDatabase(of: account, through: connection)
+          }
         }
         do throws(PostgresFailure) {
           try writer.apply(change)
@@ -94,8 +98,22 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     guard now == account else { throw Self.overtaken }
   }
 
+  /// Ensures that no other server has removed or renamed the database of a new account, nor does until
+  /// the transaction ends.
+  private func requireDatabase(
+    of account: Account,
+    through connection: PostgresConnection
+  ) throws(PostgresFailure) {
+    let rows = try connection.query(
+      "SELECT 1 FROM hearth.databases WHERE name = $1 FOR KEY SHARE",
+      with: [.text(account.database)],
+      within: limit
+    )
+    guard rows.count > 0 else { throw Self.overtaken }
+  }
+
   private static let overtaken = PostgresFailure(
-    "another server has changed the account at the same moment",
+    "another server has just changed the account, or its database does not exist",
     state: PostgresFailure.overtaken,
     isLost: false
   )

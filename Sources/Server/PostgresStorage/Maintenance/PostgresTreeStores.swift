@@ -228,12 +228,13 @@ package final class PostgresTreeStores: ClusterStore {
       guard rows.count == 1 else {
         throw PostgresFailure(own: "another server leads it now")
       }
+      // First, because it waits for accounts that are being created and keeps others from it.
+      let values = newName.map { [PostgresValue.text($0)] } ?? []
+      try connection.query(statement, with: [.integer(keeper.number)] + values, within: limit)
       let identities = IdentityWriter(connection, within: limit)
       // Tokens name the database, and others may have accounts in the next one of that name.
       try identities.apply(.revokeAll(database: name, validSince: now() / 1_000 + 1))
       try identities.apply(accounts)
-      let values = newName.map { [PostgresValue.text($0)] } ?? []
-      try connection.query(statement, with: [.integer(keeper.number)] + values, within: limit)
     }
   }
 }

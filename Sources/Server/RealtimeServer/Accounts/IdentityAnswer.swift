@@ -219,7 +219,7 @@ package struct IdentityError: Error, Hashable, Sendable {
   )
   static let overtaken = IdentityError(
     "ABORTED",
-    detail: "Another server has changed the account at the same moment.",
+    detail: "Another server has just changed the account, or its database does not exist.",
     status: 409
   )
   static let unknownOutcome = IdentityError(
