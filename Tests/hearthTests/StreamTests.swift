@@ -35,6 +35,16 @@ extension EndToEnd {
       #expect(outcome.status == 0 && outcome.output.contains("\n1. Unsent, by "), "\(outcome)")
     }
 
+    @Test("Commands from a pipe that cannot all be done end with status 1")
+    func refusedCommands() throws {
+      let sandbox = try Sandbox()
+      try sandbox.post("T")
+      try sandbox.succeed("--plain", input: "open 1\ncomment tea\nquit\n")
+      for commands in ["star 7\nlist\nquit\n", "name \n\nfortnight", "post\nTitle\nText\n"] {
+        #expect(try sandbox.hearth("--plain", input: commands).status == 1, "\(commands)")
+      }
+    }
+
     @Test("A watch ends when nobody reads what it prints, although nothing changes")
     func unreadWatch() throws {
       let sandbox = try Sandbox()

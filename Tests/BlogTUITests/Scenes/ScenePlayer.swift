@@ -65,6 +65,7 @@ struct ScenePlayer {
     case "printed-count": return "\(printed.count)"
     case "ready": return "\(plain.isReady)"
     case "settled": return "\(plain.isSettled)"
+    case "done": return "\(plain.isDone)"
     default: return nil
     }
   }

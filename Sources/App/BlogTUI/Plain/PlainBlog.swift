@@ -8,6 +8,12 @@ package struct PlainBlog: Sendable {
   package struct Answer: Equatable, Sendable {
     package var lines: [String] = []
     package var effects: [Effect] = []
+    /// Whether what was typed cannot be done.
+    fileprivate var isRefusal = false
+
+    fileprivate static func refusal(_ line: String) -> Answer {
+      Answer(lines: [line], isRefusal: true)
+    }
   }
 
   private enum Mode {
@@ -55,6 +61,8 @@ package struct PlainBlog: Sendable {
   /// The stars that were given or removed here and that the database has not acknowledged.
   private var starIntents: [PostID: Bool] = [:]
   private var hasFailed = false
+  /// Whether something that was typed could not be done, or was refused.
+  private var hasRefused = false
   private var connection: ConnectionState?
   private var toldProblem: String?
   private var mode = Mode.commands
@@ -78,6 +86,11 @@ package struct PlainBlog: Sendable {
   package var isSettled: Bool {
     isReady && unanswered == 0 && !awaitsEarlier
       && (open == nil || comments != nil || isOpenRefused || hasFailed)
+  }
+
+  /// Whether all that was typed has been done, or will be; false if the input ends in between.
+  package var isDone: Bool {
+    !hasRefused && unfinished == nil && (unanswered == 0 || keepsWrites)
   }
 
   private var isOffline: Bool {
@@ -112,13 +125,16 @@ package struct PlainBlog: Sendable {
     case .silence(let silence?): return ["No answer from \(silence.address)."]
     case .feedFailed(_, let reason):
       hasFailed = true
+      hasRefused = true
       return ["The posts cannot be read: \(reason)."]
     case .postFailed(let id, let reason) where id == open:
       isOpenRefused = true
+      hasRefused = true
       awaitsEarlier = false
       return ["Not all of this post can be read: \(reason)."]
     case .failed(let action, let reason):
       end(action)
+      hasRefused = true
       return ["Refused: \(action.name): \(reason)."]
     case .succeeded(let action):
       end(action)
@@ -318,6 +334,7 @@ package struct PlainBlog: Sendable {
   /// - Returns: What to print and to do.
   package mutating func run(_ line: String, now: Int64) -> Answer {
     var answer = answer(to: line, now: now)
+    hasRefused = hasRefused || answer.isRefusal
     if isOffline, let line = answer.effects.lazy.compactMap(lateness).first {
       answer.lines.append(line)
     }
@@ -357,11 +374,15 @@ package struct PlainBlog: Sendable {
       mode = .commands
       if line == "." { return Answer(effects: [.write(action)]) }
       let next = command(line, now: now)
-      return Answer(lines: [otherwise] + next.lines, effects: next.effects)
+      return Answer(
+        lines: [otherwise] + next.lines,
+        effects: next.effects,
+        isRefusal: next.isRefusal
+      )
     case .title(let edited):
       let title = line.isBlank ? edited?.title : line
       mode = title.map { .body(title: $0, editing: edited, lines: []) } ?? .commands
-      guard case .body = mode else { return Answer(lines: ["No title, no post."]) }
+      guard case .body = mode else { return .refusal("No title, no post.") }
       return Answer(lines: ["Text? A line with a single dot ends it."])
     case .body(let title, let edited, let lines):
       guard line == "." else {
@@ -371,7 +392,7 @@ package struct PlainBlog: Sendable {
       mode = .commands
       let body = edited.flatMap { lines.isEmpty ? $0.body : nil } ?? lines.joined(separator: "\n")
       if let problem = BlogBounds.problem(title: title, body: body) {
-        return Answer(lines: ["Not posted: \(problem.description)"])
+        return .refusal("Not posted: \(problem.description)")
       }
       if let edited { return change(edited, title: title, body: body) }
       return Answer(effects: [.write(.post(title: title, body: body))])
@@ -383,7 +404,7 @@ package struct PlainBlog: Sendable {
     guard let name = words.first else { return Answer() }
     let rest = words.count > 1 ? words[1] : ""
     if !rest.isBlank, Self.commands.contains(where: { $0.name == name }) {
-      return Answer(lines: ["The command \(name) takes no words. Type help."])
+      return .refusal("The command \(name) takes no words. Type help.")
     }
     switch name {
     case "help", "?": return Answer(lines: Self.commands.map { "\($0.name): \($0.help)." })
@@ -392,16 +413,16 @@ package struct PlainBlog: Sendable {
       return Answer(lines: all.isEmpty ? ["No posts yet."] : all)
     case "open": return with(rest) { plain, post in plain.show(post) }
     case "earlier":
-      guard let open else { return Answer(lines: ["Open a post first."]) }
+      guard let open else { return .refusal("Open a post first.") }
       guard comments != nil else {
         let state = isOpenRefused ? "cannot be read" : "have not arrived yet"
-        return Answer(lines: ["The comments \(state)."])
+        return .refusal("The comments \(state).")
       }
       guard hasEarlier else { return Answer(lines: ["All comments are here."]) }
       awaitsEarlier = true
       return Answer(effects: [.request(.showEarlierComments(open))])
     case "back":
-      guard let open else { return Answer(lines: ["No post is open."]) }
+      guard let open else { return .refusal("No post is open.") }
       defer { leave() }
       let title = openPost.map { ": \($0.title)" } ?? ""
       return Answer(
@@ -444,7 +465,7 @@ package struct PlainBlog: Sendable {
     case "quit", "q": return Answer(effects: [.quit])
     default:
       guard BlogAction.verbs[name] != nil else {
-        return Answer(lines: ["There is no command \(name). Type help."])
+        return .refusal("There is no command \(name). Type help.")
       }
       return with(rest) { plain, post in plain.perform(name, on: post) }
     }
@@ -483,17 +504,17 @@ package struct PlainBlog: Sendable {
   ) -> Answer {
     if number.isEmpty {
       guard let open, let post = posts?.first(where: { $0.id == open }) ?? openPost else {
-        return Answer(lines: ["Open a post first, or say its number."])
+        return .refusal("Open a post first, or say its number.")
       }
       return body(&self, post)
     }
     let numbers = numbered ?? posts?.map(\.id) ?? []
     guard let index = Int(number), numbers.indices.contains(index - 1) else {
-      return Answer(lines: ["There is no post with that number. Type list."])
+      return .refusal("There is no post with that number. Type list.")
     }
     // What a number has been printed for is what it means, whatever has come and gone since.
     guard let post = posts?.first(where: { $0.id == numbers[index - 1] }) else {
-      return Answer(lines: ["Post \(index) is no longer in the list. Type list."])
+      return .refusal("Post \(index) is no longer in the list. Type list.")
     }
     return body(&self, post)
   }
@@ -522,9 +543,9 @@ package struct PlainBlog: Sendable {
   }
 
   private func comment(_ text: String) -> Answer {
-    guard let open else { return Answer(lines: ["Open a post first."]) }
+    guard let open else { return .refusal("Open a post first.") }
     if let problem = BlogBounds.problem(comment: text) {
-      return Answer(lines: [problem.description])
+      return .refusal(problem.description)
     }
     return Answer(effects: [.write(.comment(open, text: text))])
   }
@@ -534,13 +555,13 @@ package struct PlainBlog: Sendable {
     do throws(Author.NameError) {
       return Answer(effects: [.write(.rename(try Author(userName: text).name))])
     } catch {
-      return Answer(lines: ["Not renamed: \(error)."])
+      return .refusal("Not renamed: \(error).")
     }
   }
 
   private mutating func search(_ text: String) -> Answer {
-    if let problem = SearchPattern.problem(in: text) { return Answer(lines: [problem]) }
-    guard let pattern = SearchPattern(text) else { return Answer(lines: ["Search for what?"]) }
+    if let problem = SearchPattern.problem(in: text) { return .refusal(problem) }
+    guard let pattern = SearchPattern(text) else { return .refusal("Search for what?") }
     let (uid, readState) = (me.uid, readState)
     let found = lines { pattern.matches($0, me: uid, readState: readState) }
     return Answer(lines: found.isEmpty ? ["No post matches."] : found)
@@ -548,7 +569,7 @@ package struct PlainBlog: Sendable {
 
   private mutating func edit(_ post: Post) -> Answer {
     guard post.uid == me.uid else {
-      return Answer(lines: ["Only \(name(of: post)) can change it."])
+      return .refusal("Only \(name(of: post)) can change it.")
     }
     mode = .title(editing: post)
     return Answer(lines: ["Title? It is: \(post.title)"])
@@ -572,7 +593,7 @@ package struct PlainBlog: Sendable {
   private mutating func perform(_ verb: String, on post: Post) -> Answer {
     guard let action = BlogAction.verbs[verb]?(post) else { return Answer() }
     guard !action.isDeletion || post.uid == me.uid else {
-      return Answer(lines: ["Only \(name(of: post)) can delete it."])
+      return .refusal("Only \(name(of: post)) can delete it.")
     }
     if action.isDeletion {
       mode = .asking(action, otherwise: "Not deleted.")

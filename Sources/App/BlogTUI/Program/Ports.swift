@@ -4,6 +4,8 @@ package import BlogModel
 package enum Ending: Hashable, Sendable {
   case quit
   case changeAccount
+  /// Not all commands of a pipe could be done.
+  case refused
   /// The terminal was closed.
   case hangUp
   /// This signal asked the program to exit.

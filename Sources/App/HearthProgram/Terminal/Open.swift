@@ -364,6 +364,7 @@ extension Ending {
   func finish() throws {
     switch self {
     case .quit, .changeAccount: return
+    case .refused: throw ExitStatus.failed.exitCode
     case .hangUp: throw ExitCode(128 + SIGHUP)
     case .terminated(let signal): throw ExitCode(128 + signal)
     }

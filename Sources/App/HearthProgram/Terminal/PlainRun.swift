@@ -77,13 +77,18 @@ struct PlainRun {
       while !lines.isEmpty, !isPiped || isLate || plain.isSettled {
         let answer = plain.run(lines.removeFirst(), now: blog.now)
         show(answer.lines)
-        for effect in answer.effects where !perform(effect) { return .quit }
+        for effect in answer.effects where !perform(effect) { return ending(of: plain) }
       }
       if isAtEnd, lines.isEmpty, !isPiped || isLate || plain.isSettled {
         show([plain.unfinished].compactMap(\.self))
-        return .quit
+        return ending(of: plain)
       }
     }
+  }
+
+  /// Only whoever types the commands sees what was refused.
+  private func ending(of plain: PlainBlog) -> Ending {
+    isatty(STDIN_FILENO) != 0 || plain.isDone ? .quit : .refused
   }
 
   private func show(_ lines: [String]) {
