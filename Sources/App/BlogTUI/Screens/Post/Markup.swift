@@ -66,21 +66,16 @@ package enum Markup {
 
   /// The symbols that the program draws instead of the typed ones.
   package struct Signs: Sendable {
-    let bullet: SafeText
-    let bar: SafeText
-    let rule: SafeText
-    let crossing: SafeText
-    let ellipsis: SafeText
+    let glyphs: GlyphSet
     /// Whether the marks of code are shown, as nothing else sets it off.
     let keepsMarks: Bool
+    var bar: SafeText { glyphs.vertical }
+    var rule: SafeText { glyphs.horizontal }
+    var crossing: SafeText { glyphs.repertoire == .unicode ? "┼" : "+" }
 
     /// Makes the symbols that a terminal can show.
     package init(_ glyphs: GlyphSet, keepsMarks: Bool = false) {
-      bullet = glyphs.bullet
-      bar = glyphs.vertical
-      rule = glyphs.horizontal
-      crossing = glyphs.repertoire == .unicode ? "┼" : "+"
-      ellipsis = glyphs.ellipsis
+      self.glyphs = glyphs
       self.keepsMarks = keepsMarks
     }
   }
@@ -134,7 +129,8 @@ package enum Markup {
     case .item(let isNumbered):
       let sign =
         isNumbered
-        ? line.marker.map { Item(cluster: $0) } : self.items(signs.bullet + " ", look: .added)
+        ? line.marker.map { Item(cluster: $0) }
+        : self.items(signs.glyphs.bullet + " ", look: .added)
       let hanging = self.blanks(sign.cells)
       return wrap(
         items(line.runs, within: []),
@@ -259,7 +255,7 @@ package enum Markup {
   private static func list(_ rows: [[[Item]]], width: Int, signs: Signs) -> [MarkedLine] {
     // Short, as it is repeated in every row.
     let headings = rows[0].map { heading in
-      let end = heading.count > 24 ? items(signs.ellipsis, look: .added) : []
+      let end = heading.count > 24 ? items(signs.glyphs.ellipsis, look: .added) : []
       return heading.prefix(24) + end + items(": ", look: .added)
     }
     guard rows.count > 1 else {
