@@ -66,15 +66,7 @@ struct BoundAction: Sendable {
   typealias Change = @Sendable (inout Model) -> [Effect]
 
   /// A hint in the footer: lower ranks come first, as far as there is room.
-  struct Hint: Sendable {
-    let rank: Int
-    let text: SafeText
-
-    init(_ text: SafeText, rank: Int) {
-      self.rank = rank
-      self.text = text
-    }
-  }
+  typealias Hint = (text: SafeText, rank: Int)
 
   let binding: KeyBinding
   private(set) var hint: Hint?
@@ -111,7 +103,7 @@ struct BoundAction: Sendable {
   /// The action with a hint in the footer.
   func hint(_ text: SafeText, rank: Int) -> BoundAction {
     var action = self
-    action.hint = Hint(text, rank: rank)
+    action.hint = (text, rank)
     return action
   }
 

@@ -41,14 +41,8 @@ package struct Feed: Equatable, Sendable {
   /// Whether to select the first row as soon as it arrives.
   package internal(set) var awaitsFirst = false
 
-  private struct TextHeight {
-    let body: String
-    let room: Size
-    let lines: Int
-  }
-
   /// The number of lines that the texts of the posts need, where rows differ in height.
-  private var textHeights: [PostID: TextHeight] = [:]
+  private var textHeights: [PostID: (body: String, room: Size, lines: Int)] = [:]
   private var foundIsByStars = false
   private var unseen: Set<PostID> = []
   /// The last reported position, and the number of posts at that time.
@@ -108,7 +102,7 @@ package struct Feed: Equatable, Sendable {
         textHeights[post.id] = height
       } else {
         let lines = PostRowPainter.textLines(post.body, in: room).count
-        textHeights[post.id] = TextHeight(body: post.body, room: room, lines: lines)
+        textHeights[post.id] = (post.body, room, lines)
       }
     }
     return textHeights.mapValues { $0.lines + 2 }

@@ -286,7 +286,7 @@ enum PageActions {
   static let motions = BoundAction.motions(
     in: .help,
     hints: [
-      .down: .init("down", rank: 4), .up: .init("up", rank: 5), .pageDown: .init("page", rank: 6),
+      .down: ("down", 4), .up: ("up", 5), .pageDown: ("page", 6),
     ]
   ) { model, motion in
     model.help?.scroll.move(motion)

@@ -327,7 +327,7 @@ extension Session {
 enum PostActions {
   static let motions = BoundAction.motions(
     in: .post,
-    hints: [.pageDown: .init("page", rank: 6)]
+    hints: [.pageDown: ("page", 6)]
   ) { model, motion in
     model.openPost?.move(motion)
     return []

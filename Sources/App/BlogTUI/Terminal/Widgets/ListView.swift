@@ -215,29 +215,24 @@ extension ListView {
   ///   end.
   /// - Returns: The rows from top to bottom.
   package func rows(in rect: Rect) -> [Row] {
-    rects(in: rect).compactMap { index, full in
+    var line = rect.row
+    return visibleRange.compactMap { index in
+      let beginsSection = index > top && sectionStarts.contains(ids[index])
+      if beginsSection { line += 1 }
+      let start = line
+      let height = height(of: index)
+      line += height
+      let full = Rect(row: start, column: rect.column, width: rect.width, height: height)
       let visible = full.intersection(rect)
       guard !visible.isEmpty else { return nil }
-      let beginsSection = index > top && sectionStarts.contains(ids[index])
-      let line = Rect(row: full.row - 1, column: rect.column, width: rect.width, height: 1)
+      let above = Rect(row: start - 1, column: rect.column, width: rect.width, height: 1)
       return Row(
         id: ids[index],
         isSelected: index == selected,
         rect: visible,
         height: full.height,
-        section: beginsSection ? line : nil
+        section: beginsSection ? above : nil
       )
-    }
-  }
-
-  /// The indices and rectangles of the rows in view.
-  private func rects(in rect: Rect) -> [(index: Int, rect: Rect)] {
-    var line = rect.row
-    return visibleRange.map { index in
-      if index > top, sectionStarts.contains(ids[index]) { line += 1 }
-      let height = height(of: index)
-      defer { line += height }
-      return (index, Rect(row: line, column: rect.column, width: rect.width, height: height))
     }
   }
 }
