@@ -6,11 +6,11 @@ import Testing
 struct KeyTableTests {
   private func makeTable() -> KeyTable {
     KeyTable([
-      KeyBinding(["j", "Down"], action: .next, in: [.list], help: "Next"),
-      KeyBinding(["g g", "Home"], action: .top, in: [.list, .post], help: "First"),
-      KeyBinding(["Enter"], action: .open, in: [.list], help: "Open"),
-      KeyBinding(["q"], action: .quit, in: [.help], help: "Quit"),
-      KeyBinding(["?"], action: .help, in: [.help], help: "Help"),
+      KeyBinding(keys: ["j", "Down"], action: .next, contexts: [.list], help: "Next"),
+      KeyBinding(keys: ["g g", "Home"], action: .top, contexts: [.list, .post], help: "First"),
+      KeyBinding(keys: ["Enter"], action: .open, contexts: [.list], help: "Open"),
+      KeyBinding(keys: ["q"], action: .quit, contexts: [.help], help: "Quit"),
+      KeyBinding(keys: ["?"], action: .help, contexts: [.help], help: "Help"),
     ])
   }
 
@@ -42,8 +42,8 @@ struct KeyTableTests {
   @Test("A sequence of four keys waits for each key without a timeout")
   func longSequences() {
     var table = KeyTable([
-      KeyBinding(["g a b c"], action: .top, in: [.list], help: "First"),
-      KeyBinding(["g a x"], action: .open, in: [.list], help: "Open"),
+      KeyBinding(keys: ["g a b c"], action: .top, contexts: [.list], help: "First"),
+      KeyBinding(keys: ["g a x"], action: .open, contexts: [.list], help: "Open"),
     ])
     for key in "gab" { #expect(table.match(.character(key), in: .list) == .pending) }
     #expect(table.pendingKeys == [.character("g"), .character("a"), .character("b")])
@@ -74,9 +74,9 @@ struct KeyTableTests {
   func conflicts() {
     #expect(makeTable().conflicts(in: .list).isEmpty)
     let table = KeyTable([
-      KeyBinding(["g g"], action: .top, in: [.list], help: "First"),
-      KeyBinding(["g", "j"], action: .next, in: [.list], help: "Next"),
-      KeyBinding(["j"], action: .open, in: [.list], help: "Open"),
+      KeyBinding(keys: ["g g"], action: .top, contexts: [.list], help: "First"),
+      KeyBinding(keys: ["g", "j"], action: .next, contexts: [.list], help: "Next"),
+      KeyBinding(keys: ["j"], action: .open, contexts: [.list], help: "Open"),
     ])
     #expect(table.conflicts(in: .list) == ["g", "j"])
   }

@@ -82,7 +82,7 @@ struct BoundAction: Sendable {
     help: SafeText,
     perform: @escaping Change
   ) {
-    binding = KeyBinding(keys, action: action, in: contexts, help: help)
+    binding = KeyBinding(keys: keys, action: action, contexts: contexts, help: help)
     self.perform = perform
   }
 

@@ -122,12 +122,12 @@ extension KeyTable {
         continue
       }
       isAdded = isAdded || gains
-      let others = row.contexts.subtracting([context])
-      if !others.isEmpty {
-        rows.append(KeyBinding(row.keys, action: row.action, in: others, help: row.help))
+      func add(_ keys: [KeySequence], in contexts: Set<Context>) {
+        rows.append(KeyBinding(keys: keys, action: row.action, contexts: contexts, help: row.help))
       }
-      let keys = gains ? [sequence] + kept : kept
-      rows.append(KeyBinding(keys, action: row.action, in: [context], help: row.help))
+      let others = row.contexts.subtracting([context])
+      if !others.isEmpty { add(row.keys, in: others) }
+      add(gains ? [sequence] + kept : kept, in: [context])
     }
     return KeyTable(rows)
   }

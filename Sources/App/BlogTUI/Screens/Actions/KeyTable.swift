@@ -7,13 +7,6 @@ package struct KeyBinding: Sendable {
   package let contexts: Set<Context>
   package let help: SafeText
 
-  init(_ keys: [KeySequence], action: Action, in contexts: Set<Context>, help: SafeText) {
-    self.keys = keys
-    self.action = action
-    self.contexts = contexts
-    self.help = help
-  }
-
   /// The names of all sequences, such as `j, Down`.
   package var keysText: SafeText {
     SafeText(untrusted: keys.map(\.description).joined(separator: ", "))

@@ -5,12 +5,7 @@ package struct Command: Sendable {
   /// One of the words that a command accepts as an argument.
   struct Word {
     let name: String
-    let detail: String
-
-    init(_ name: String, detail: String = "") {
-      self.name = name
-      self.detail = detail
-    }
+    var detail = ""
   }
 
   typealias Completions = @Sendable (_ words: [String], _ session: Session) -> [Word]
@@ -62,10 +57,10 @@ package struct Command: Sendable {
     }
     .completing { words, session in
       switch words.count {
-      case 2: return Setting.allCases.map { Word($0.rawValue, detail: $0.help) }
+      case 2: return Setting.allCases.map { Word(name: $0.rawValue, detail: $0.help) }
       case 3:
         let setting = Setting(rawValue: words[1])
-        return setting?.suggestions(themes: session.configuration.themeNames).map { Word($0) }
+        return setting?.suggestions(themes: session.configuration.themeNames).map { Word(name: $0) }
           ?? []
       default: return []
       }
@@ -76,7 +71,7 @@ package struct Command: Sendable {
       help: "choose the colours and keep them in the configuration file"
     ) { $0.set(Setting.theme.rawValue, to: $1) }
     .completing { words, session in
-      words.count == 2 ? session.configuration.themeNames.map { Word($0) } : []
+      words.count == 2 ? session.configuration.themeNames.map { Word(name: $0) } : []
     },
     Command(
       "bind",
@@ -88,12 +83,12 @@ package struct Command: Sendable {
     }
     .completing { words, session in
       if words.count == 2 {
-        return Context.allCases.map { Word($0.name, detail: $0.title.string) }
+        return Context.allCases.map { Word(name: $0.name, detail: $0.title.string) }
       }
       guard words.count >= 4 else { return [] }
       let context = Context.allCases.first { $0.name == words[1] } ?? .list
       return session.keys.bindings(in: context).map {
-        Word($0.action.name, detail: $0.help.string)
+        Word(name: $0.action.name, detail: $0.help.string)
       }
     },
     help("keys"),
@@ -106,7 +101,7 @@ package struct Command: Sendable {
       .completing { words, session in
         guard words.count == 2 else { return [] }
         let tags = session.feed.posts.flatMap { TextMarks(of: $0.title, $0.body).tags }
-        return Set(tags).sorted().map { Word($0) }
+        return Set(tags).sorted().map { Word(name: $0) }
       },
     Command("save-search", arguments: "NAME", help: "save the current search under a name") {
       $0.saveSearch(as: $1)
@@ -116,7 +111,7 @@ package struct Command: Sendable {
     }
     .completing { words, session in
       words.count == 2
-        ? session.reading.lists.searches.map { Word($0.name, detail: $0.text) } : []
+        ? session.reading.lists.searches.map { Word(name: $0.name, detail: $0.text) } : []
     },
     Command(
       "name",
@@ -145,7 +140,8 @@ package struct Command: Sendable {
     .completing { words, _ in
       guard words.count == 2 else { return [] }
       return [
-        Word("off", detail: "work without a connection"), Word("on", detail: "connect again"),
+        Word(name: "off", detail: "work without a connection"),
+        Word(name: "on", detail: "connect again"),
       ]
     },
     Command(waitIdle, help: "in a script: wait until everything is acknowledged and quiet") {
