@@ -104,20 +104,14 @@ package struct Query: Hashable, Sendable {
 
   package func isBeforeStart(_ entry: IndexEntry) -> Bool {
     guard let start else { return false }
-    switch order(of: entry, relativeTo: start, missingKey: .minimum) {
-    case .ascending: return true
-    case .same: return !start.isInclusive
-    case .descending: return false
-    }
+    let order = order(of: entry, relativeTo: start, missingKey: .minimum)
+    return order == .ascending || order == .same && !start.isInclusive
   }
 
   package func isAfterEnd(_ entry: IndexEntry) -> Bool {
     guard let end else { return false }
-    switch order(of: entry, relativeTo: end, missingKey: .maximum) {
-    case .ascending: return false
-    case .same: return !end.isInclusive
-    case .descending: return true
-    }
+    let order = order(of: entry, relativeTo: end, missingKey: .maximum)
+    return order == .descending || order == .same && !end.isInclusive
   }
 
   private enum Order {
