@@ -324,11 +324,8 @@ extension Node {
       return
     }
     switch self {
-    case .empty:
-      var child = Node.empty
-      child.update(at: path.dropFirst(), to: node)
-      if !child.isEmpty { self = .children(NodeChildren(key, node: child, priority: nil)) }
-    case .leaf(_, let priority):
+    case .empty, .leaf:
+      let priority: Priority? = if case .leaf(_, let priority) = self { priority } else { nil }
       var child = Node.empty
       child.update(at: path.dropFirst(), to: node)
       if !child.isEmpty { self = .children(NodeChildren(key, node: child, priority: priority)) }

@@ -212,17 +212,15 @@ package struct NodeView {
   ///
   /// - Complexity: O(size), less where the two nodes share structure
   func isSame(as other: Node) -> Bool {
-    if case .children(let source) = storage {
-      if let packed = other.children?.packed {
-        let others = packed.lent
-        guard source.count == others.count, let base = source.baseAddress,
-          let otherBase = others.baseAddress
-        else { return false }
-        return CodeUnits.areSame(base, otherBase, count: source.count)
-      }
-      // The other node is not packed, but may still be small: priorities and values that the server
-      // computes are never packed.
+    if case .children(let source) = storage, let packed = other.children?.packed {
+      let others = packed.lent
+      guard source.count == others.count, let base = source.baseAddress,
+        let otherBase = others.baseAddress
+      else { return false }
+      return CodeUnits.areSame(base, otherBase, count: source.count)
     }
+    // The other node is not packed, but may still be small: priorities and values that the server
+    // computes are never packed.
     return node == other
   }
 
