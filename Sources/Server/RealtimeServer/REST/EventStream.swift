@@ -290,25 +290,16 @@ enum StreamEvent: Equatable {
   case authRevoked(String)
 
   var text: [UInt8] {
-    let name: String
-    let data: JSONValue
-    switch self {
-    case .put(let path, let json):
-      name = "put"
-      data = .object(("path", .string(path.description)), ("data", json))
-    case .patch(let path, let members):
-      name = "patch"
-      data = .object(("path", .string(path.description)), ("data", .object(members)))
-    case .keepAlive:
-      name = "keep-alive"
-      data = .null
-    case .cancel:
-      name = "cancel"
-      data = .null
-    case .authRevoked(let reason):
-      name = "auth_revoked"
-      data = .string(reason)
-    }
+    let (name, data): (String, JSONValue) =
+      switch self {
+      case .put(let path, let json):
+        ("put", .object(("path", .string(path.description)), ("data", json)))
+      case .patch(let path, let members):
+        ("patch", .object(("path", .string(path.description)), ("data", .object(members))))
+      case .keepAlive: ("keep-alive", .null)
+      case .cancel: ("cancel", .null)
+      case .authRevoked(let reason): ("auth_revoked", .string(reason))
+      }
     return Array("event: \(name)\ndata: \(data.text)\n\n".utf8)
   }
 

@@ -98,7 +98,8 @@ struct QueryParameters {
       }
       throw RESTError(400, reason: "\(name) must be a JSON string when orderBy is \"$key\"")
     }
-    guard parts.count == 1 || parts.count == 2, let value = parts.first, Self.isPrimitive(value)
+    guard parts.count == 1 || parts.count == 2, let value = parts.first, value.members == nil,
+      value.elements == nil
     else {
       throw RESTError(
         400,
@@ -117,13 +118,6 @@ struct QueryParameters {
       key: key,
       isInclusive: isInclusive
     )
-  }
-
-  private static func isPrimitive(_ value: JSONValue) -> Bool {
-    switch value {
-    case .null, .bool, .integer, .double, .string: true
-    case .array, .object: false
-    }
   }
 
   private func limit() throws(RESTError) -> Query.Limit? {
