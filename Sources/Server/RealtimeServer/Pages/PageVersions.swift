@@ -60,16 +60,11 @@ final class PageVersions {
   /// The longest address that is remembered, in bytes.
   private static let longestAddress = 512
 
-  private struct Version {
-    let tag: String
-    /// When the page was first rendered like this, in milliseconds since 1970.
-    let since: Int64
-  }
-
   /// The bytes of all pages that are kept; when they are exceeded, all are made anew.
   private static let keptBytes = 8 * 1_024 * 1_024
 
-  private var known: [String: Version] = [:]
+  /// The tag of each page, and when it was first rendered like this, in milliseconds since 1970.
+  private var known: [String: (tag: String, since: Int64)] = [:]
   private var kept: [String: (data: [PageData], page: RenderedPage)] = [:]
   private var keptBytes = 0
 
@@ -106,7 +101,7 @@ final class PageVersions {
     guard address.utf8.count <= Self.longestAddress else { return nil }
     guard let version = known[address], version.tag == tag, version.since <= now else {
       if known.count >= Self.limit { known = [:] }
-      known[address] = Version(tag: tag, since: now)
+      known[address] = (tag, now)
       return nil
     }
     guard now / 1_000 > version.since / 1_000 else { return nil }
