@@ -69,7 +69,10 @@ struct RegexParser {
         throw problem("'^' is allowed only at the start of the pattern")
       }
       position += 1
-      return try unrepeated(.start)
+      if let scalar = current, "*+?{".unicodeScalars.contains(scalar) {
+        throw problem("'\(scalar)' cannot repeat the start of the text")
+      }
+      return .start
     case "$":
       guard position == pattern.count - 1 else {
         throw problem("'$' is allowed only at the end of the pattern")
@@ -88,13 +91,6 @@ struct RegexParser {
       position += 1
       return try repeated(.set(ScalarSet(scalar)))
     }
-  }
-
-  private func unrepeated(_ syntax: RegexSyntax) throws(RegexProblem) -> RegexSyntax {
-    if let scalar = current, "*+?{".unicodeScalars.contains(scalar) {
-      throw problem("'\(scalar)' cannot repeat the start of the text")
-    }
-    return syntax
   }
 
   private mutating func group() throws(RegexProblem) -> RegexSyntax {

@@ -27,14 +27,11 @@ struct RegexProgram: Sendable {
     switch syntax {
     case .start: isAnchored = true
     case .sequence(let items): if case .start? = items.first { isAnchored = true }
-    case .set, .end, .choice, .repetition: break
+    case .set(let set): only = set
+    case .end, .choice, .repetition: break
     }
     try emit(syntax)
     try append(.accept)
-    if case .set(let set) = syntax { only = set }
-    if case .sequence(let items) = syntax, items.count == 1, case .set(let set)? = items.first {
-      only = set
-    }
   }
 
   private mutating func append(_ instruction: Instruction) throws(RegexProblem) {
