@@ -166,15 +166,9 @@ struct DocumentParser {
   }
 
   private mutating func members(depth: Int) throws(RuleProblem) -> [DocumentMember] {
-    position += 1
     var members: [DocumentMember] = []
     var names: Set<[Unicode.Scalar]> = []
-    while true {
-      try skipBlanks()
-      if current == "}" {
-        position += 1
-        return members
-      }
+    while try begins("a member", closing: "}", isFirst: members.isEmpty) {
       guard current == "\"" else {
         throw problem("expected a member name in double quotes, found \(found)")
       }
@@ -188,35 +182,38 @@ struct DocumentParser {
       }
       position += 1
       members.append(DocumentMember(name: name, value: try value(depth: depth + 1)))
-      if try isLast(closing: "}", what: "a member") { return members }
     }
+    return members
   }
 
   private mutating func elements(depth: Int) throws(RuleProblem) -> [DocumentValue] {
-    position += 1
     var elements: [DocumentValue] = []
-    while true {
-      try skipBlanks()
-      if current == "]" {
-        position += 1
-        return elements
-      }
+    while try begins("an element", closing: "]", isFirst: elements.isEmpty) {
       elements.append(try value(depth: depth + 1))
-      if try isLast(closing: "]", what: "an element") { return elements }
     }
+    return elements
   }
 
-  private mutating func isLast(
+  /// Goes on to the next part in brackets, or behind them; returns whether there is another part.
+  private mutating func begins(
+    _ what: String,
     closing: Unicode.Scalar,
-    what: String
+    isFirst: Bool
   ) throws(RuleProblem) -> Bool {
-    try skipBlanks()
-    guard current == closing || current == "," else {
-      throw problem("expected ',' or '\(closing)' after \(what), found \(found)")
+    if !isFirst {
+      try skipBlanks()
+      guard current == closing || current == "," else {
+        throw problem("expected ',' or '\(closing)' after \(what), found \(found)")
+      }
     }
-    let isLast = current == closing
+    // Behind the opening bracket or a comma, which may trail.
+    if isFirst || current == "," {
+      position += 1
+      try skipBlanks()
+    }
+    guard current == closing else { return true }
     position += 1
-    return isLast
+    return false
   }
 
   private mutating func string() throws(RuleProblem) -> DocumentText {
