@@ -69,7 +69,7 @@ package enum Validation {
   }
 
   package static func problem(withPath path: Path) -> String? {
-    let bounds = Bounds(pathBytes: Limits.storedPathBytes, depth: Limits.depth)
+    let bounds = (pathBytes: Limits.storedPathBytes, depth: Limits.depth)
     return problem(withKeysOf: path)
       ?? problem(withDepth: path.count, bytes: bytes(of: path), within: bounds)
   }
@@ -94,7 +94,7 @@ package enum Validation {
     at path: Path,
     depth: Int = Limits.depth
   ) -> String? {
-    problem(with: node, at: path, within: Bounds(pathBytes: Limits.storedPathBytes, depth: depth))
+    problem(with: node, at: path, within: (Limits.storedPathBytes, depth))
   }
 
   /// Why data cannot be stored at a path whose keys are valid, or nil if it can.
@@ -106,7 +106,7 @@ package enum Validation {
   /// - Returns: The reason, or nil.
   /// - Complexity: O(size)
   package static func problem(with node: Node, depth: Int, pathBytes: Int) -> String? {
-    let bounds = Bounds(pathBytes: Limits.storedPathBytes, depth: Limits.depth)
+    let bounds = (pathBytes: Limits.storedPathBytes, depth: Limits.depth)
     return problem(withDepth: depth, bytes: pathBytes, within: bounds)
       ?? problem(with: node, depth: depth, bytes: pathBytes, within: bounds)
   }
@@ -117,14 +117,11 @@ package enum Validation {
   ///
   /// - Complexity: O(size)
   package static func problem(withWritten node: Node, at path: Path) -> String? {
-    problem(with: node, at: path, within: Bounds(pathBytes: Limits.pathBytes, depth: Limits.depth))
+    problem(with: node, at: path, within: (Limits.pathBytes, Limits.depth))
   }
 
   /// The limits on the length and depth of paths.
-  private struct Bounds {
-    let pathBytes: Int
-    let depth: Int
-  }
+  private typealias Bounds = (pathBytes: Int, depth: Int)
 
   private static func problem(with node: Node, at path: Path, within bounds: Bounds) -> String? {
     if path.isPriority, let parent = path.parent { return problem(withPath: parent) }
