@@ -4,11 +4,6 @@ package import RealtimeCore
 /// An in-memory store of accounts, which are lost when the server stops; for tests and the
 /// emulator.
 package final class MemoryIdentityStore: IdentityStore {
-  private struct Token {
-    let session: String
-    var replaced: Int64?
-  }
-
   private struct Entry {
     var session: SignInSession
     var used: Int64
@@ -19,7 +14,7 @@ package final class MemoryIdentityStore: IdentityStore {
   private struct State {
     var accounts: [String: [String: Account]] = [:]
     var sessions: [String: Entry] = [:]
-    var tokens: [[UInt8]: Token] = [:]
+    var tokens: [[UInt8]: (session: String, replaced: Int64?)] = [:]
     var codes: [[UInt8]: OneTimeCode] = [:]
     var revocations: [TokenAuthority.Revocation] = []
     var secrets: [SecretFile: JSONValue] = [:]
@@ -148,7 +143,7 @@ package final class MemoryIdentityStore: IdentityStore {
   }
 
   private static func add(_ token: [UInt8], to session: String, in state: inout State) {
-    state.tokens[token] = Token(session: session)
+    state.tokens[token] = (session, nil)
     state.sessions[session]?.tokens.append(token)
     guard let tokens = state.sessions[session]?.tokens,
       tokens.count > IdentityKeeping.tokensPerSession + 1

@@ -6,12 +6,6 @@ internal import RealtimeCore
 /// connection. Rules take effect as soon as they are installed; if they cannot be stored, the last
 /// durable rules take effect again.
 struct Access: Sendable {
-  private struct Entry: Sendable {
-    /// The identity without a credential.
-    let base: Identity
-    var state: AuthState
-  }
-
   /// When the credential of a peer expires.
   private struct Deadline: Comparable, Sendable {
     /// In milliseconds since 1970.
@@ -28,7 +22,8 @@ struct Access: Sendable {
 
   private let limits: ServerLimits
   private let verifier: any CredentialVerifier
-  private var entries: [PeerID: Entry] = [:]
+  /// The identity of each peer without a credential, and its state.
+  private var entries: [PeerID: (base: Identity, state: AuthState)] = [:]
   /// The peers that the rules have never allowed anything.
   ///
   /// The set is usually empty, so that a write need not look for its peer.
@@ -90,7 +85,7 @@ struct Access: Sendable {
   // MARK: Peers
 
   mutating func open(_ peer: PeerID, as identity: Identity) {
-    entries[peer] = Entry(base: identity, state: AuthState(identity: identity))
+    entries[peer] = (identity, AuthState(identity: identity))
     strangers.insert(peer)
   }
 
