@@ -116,6 +116,11 @@ struct IdleConnectionAttackTests {
     }
     let stranger = try await HTTPProbe(.loopback(port: server.port ?? 0))
     #expect(try await stranger.request("GET", "/a.json").status == 503)
+    let user = try await HTTPProbe(.loopback(port: server.port ?? 0))
+    let refused = try await user.request("POST", "/v1/accounts:signUp?key=any", "{}")
+    #expect(refused.status == 503)
+    let message = #""message":"UNAVAILABLE : the server has too many connections""#
+    #expect(refused.body.contains(message), "clients read this form at the endpoints of accounts")
     let local = try await HTTPProbe(.unix(path: directory.file("s")))
     #expect(try await local.request("GET", "/a.json").status == 200)
   }

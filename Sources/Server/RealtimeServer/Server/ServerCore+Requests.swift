@@ -46,7 +46,9 @@ extension ServerCore {
         if isForwarded { throw redirection }
         return .answer(self.redirect(request, by: redirection, from: sender))
       }
-      return .answer((error as? RESTError ?? RESTError(500, reason: "the server failed")).answer)
+      let refusal = error as? RESTError ?? RESTError(500, reason: "the server failed")
+      let isOfAccounts = IdentityRoute(path: request.path) != nil
+      return .answer(isOfAccounts ? .identity(refusal) : refusal.answer)
     }
     .nonisolated()
     let logger = logger
@@ -249,15 +251,7 @@ extension ServerCore {
       ? databases.database(name, isMade: options.isEmulator).map { _ in }
       : databases.isPresent(name)
     return found.flatMap { identities.value.answer(asked) }
-      .flatMapErrorThrowing { error in
-        let refusal = DatabaseRegistry.refusal(error)
-        let code = refusal.status == 404 ? "PROJECT_NOT_FOUND" : "UNAVAILABLE"
-        return .answer(
-          .identity(
-            IdentityAnswer(IdentityError(code, detail: refusal.reason, status: refusal.status))
-          )
-        )
-      }
+      .flatMapErrorThrowing { throw DatabaseRegistry.refusal($0) }
   }
 
   private static func identityRequest(
@@ -297,6 +291,20 @@ extension HTTPAnswer {
     reply.headerLines = [HeaderLine("Cache-Control", "no-store")]
     if answer.status == 405 { reply.headerLines.append(HeaderLine("Allow", "POST, OPTIONS")) }
     return reply
+  }
+}
+
+extension HTTPAnswer {
+  /// The refusal of an identity request, in the form that its clients read.
+  fileprivate static func identity(_ refusal: RESTError) -> HTTPAnswer {
+    let code =
+      switch refusal.status {
+      case 404: "PROJECT_NOT_FOUND"
+      case 500: "INTERNAL_ERROR"
+      default: "UNAVAILABLE"
+      }
+    let error = IdentityError(code, detail: refusal.reason, status: refusal.status)
+    return .identity(IdentityAnswer(error))
   }
 }
 
