@@ -18,14 +18,8 @@ package enum Index: Hashable, Sendable {
     case .value: IndexValue(node)
     case .child(let path):
       path.isPriority
-        ? node.node[path].withView { IndexValue($0) } : IndexValue(Self.descendant(of: node, path))
+        ? node.node[path].withView { IndexValue($0) } : IndexValue(node.descendant(at: path))
     }
-  }
-
-  private static func descendant(of node: NodeView, _ path: Path) -> NodeView {
-    var node = node
-    for key in path.keys { node = node.child(key) }
-    return node
   }
 
   /// The position of a child in this order.

@@ -76,14 +76,7 @@ package enum Node: Sendable {
       return node.priority.map { .leaf($0) } ?? .empty
     }
     // Only the node at the end is copied. A priority has no children, and no child has its key.
-    return withView { view in
-      var view = view
-      for key in path.keys {
-        view = view.child(key)
-        if view.isEmpty { return .empty }
-      }
-      return view.node
-    }
+    return withView { $0.descendant(at: path).node }
   }
 
   /// Whether the data at a path below this node equals other data; nothing is copied.
@@ -91,14 +84,7 @@ package enum Node: Sendable {
   /// - Complexity: O(depth · log children + size), as for `==`
   package func has(_ node: Node, at path: Path) -> Bool {
     if path.isPriority { return self[path] == node }
-    return withView { view in
-      var view = view
-      for key in path.keys {
-        view = view.child(key)
-        if view.isEmpty { return node.isEmpty }
-      }
-      return view.isSame(as: node)
-    }
+    return withView { $0.descendant(at: path).isSame(as: node) }
   }
 
   /// Visits the children of this node and of another one together, in key order; a child that one

@@ -352,6 +352,19 @@ package struct NodeView {
     }
   }
 
+  /// The node at a path below, empty if there is none; a priority is not found.
+  ///
+  /// - Complexity: O(depth · log children)
+  @inline(__always)
+  func descendant(at path: Path) -> NodeView {
+    var view = self
+    for key in path.keys {
+      view = view.child(key)
+      if view.isEmpty { return .empty }
+    }
+    return view
+  }
+
   /// The child with the given key in this node and in another one, such as an older version of it.
   ///
   /// - Complexity: O(log children)
