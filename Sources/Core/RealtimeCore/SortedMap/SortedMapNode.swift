@@ -68,11 +68,6 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
     sharesValues = false
   }
 
-  /// The index of the first key that is not less than the given one.
-  @inlinable func lowerBound(_ key: Key) -> Int {
-    position(of: key).index
-  }
-
   /// The number of keys that satisfy a predicate, which must hold for a prefix of the keys.
   @inlinable func partition(_ isBefore: (Key) -> Bool) -> Int {
     // A buffer lends its elements, whereas an array would copy each key that is compared.
@@ -201,7 +196,7 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   @inlinable func insert(_ value: Value, for key: Key) {
     count += 1
-    var index = lowerBound(key)
+    var index = position(of: key).index
     guard !isLeaf else {
       keys.insert(key, at: index)
       values.insert(value, at: index)
@@ -258,13 +253,9 @@ final class SortedMapNode<Key: Comparable & Sendable, Value: Sendable>: @uncheck
 
   @inlinable func removeEntry(at index: Int, key: Key) {
     if children[index].keys.count > Self.minimumCount {
-      let entry = uniqueChild(index).removeLast()
-      keys[index] = entry.key
-      values[index] = entry.value
+      (keys[index], values[index]) = uniqueChild(index).removeLast()
     } else if children[index + 1].keys.count > Self.minimumCount {
-      let entry = uniqueChild(index + 1).removeFirst()
-      keys[index] = entry.key
-      values[index] = entry.value
+      (keys[index], values[index]) = uniqueChild(index + 1).removeFirst()
     } else {
       mergeChildren(index)
       uniqueChild(index).remove(key)
