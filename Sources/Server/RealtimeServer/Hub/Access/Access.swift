@@ -285,18 +285,7 @@ struct Access: Sendable {
     at timestamp: Int64
   ) -> RequestError? {
     guard let subject = state.subject else { return nil }
-    let decision = rules(for: state).canWrite(
-      paths,
-      by: subject,
-      now: timestamp,
-      from: before,
-      to: after,
-      steps: limits.ruleSteps
-    )
-    if decision.isAllowed { return nil }
-    if decision.isExhausted { return exhausted(at: paths.first ?? .root) }
-    guard state.isExplained else { return .denied(nil) }
-    return .denied(
+    func decision(isExplained: Bool) -> Decision {
       rules(for: state).canWrite(
         paths,
         by: subject,
@@ -304,9 +293,13 @@ struct Access: Sendable {
         from: before,
         to: after,
         steps: limits.ruleSteps,
-        explaining: true
+        explaining: isExplained
       )
-    )
+    }
+    let decided = decision(isExplained: false)
+    if decided.isAllowed { return nil }
+    if decided.isExhausted { return exhausted(at: paths.first ?? .root) }
+    return .denied(state.isExplained ? decision(isExplained: true) : nil)
   }
 
   /// Checks whether a write may replace data, before the tree that results is built.
