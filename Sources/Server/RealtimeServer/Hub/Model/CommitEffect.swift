@@ -38,18 +38,8 @@ struct CommitEffect: Sendable {
 
   /// What leads back to the tree before.
   private enum Origin {
-    case version(Version)
+    indirect case version(Node, paths: [Path])
     case exchange(Exchange)
-  }
-
-  private final class Version: Sendable {
-    let root: Node
-    let paths: [Path]
-
-    init(_ root: Node, paths: [Path]) {
-      self.root = root
-      self.paths = paths
-    }
   }
 
   /// Describes the changes from one tree to the next.
@@ -66,7 +56,7 @@ struct CommitEffect: Sendable {
     if distinct.count > 1 {
       distinct = Self.joined(distinct[...], at: .root, before: before, after: after).paths
     }
-    origin = .version(Version(before, paths: distinct))
+    origin = .version(before, paths: distinct)
   }
 
   /// Describes an exchange of data in a tree.
@@ -83,7 +73,7 @@ struct CommitEffect: Sendable {
   /// around them if that has a priority which depends on their order.
   var paths: [Path] {
     switch origin {
-    case .version(let before): before.paths
+    case .version(_, let paths): paths
     case .exchange(let exchange): [exchange.path]
     }
   }
@@ -98,7 +88,7 @@ struct CommitEffect: Sendable {
   /// - Complexity: O(depth · log children)
   func before(at path: Path) -> Node {
     switch origin {
-    case .version(let before): return before.root[path]
+    case .version(let root, _): return root[path]
     case .exchange(let exchange):
       if let below = path.relative(to: exchange.path) { return exchange.old[below] }
       guard let rest = exchange.path.relative(to: path) else { return after[path] }
@@ -111,8 +101,8 @@ struct CommitEffect: Sendable {
   /// - Complexity: O(keys · depth · log children)
   func children(_ keys: [ChildKey], before path: Path) -> [Node] {
     switch origin {
-    case .version(let before):
-      let node = before.root[path]
+    case .version(let root, _):
+      let node = root[path]
       return keys.map { node[$0] }
     case .exchange: return keys.map { before(at: path.appending($0)) }
     }
@@ -173,7 +163,7 @@ extension CommitEffect {
   /// Whether a location lies above, at or below a path of the commit.
   func affects(_ location: Path) -> Bool {
     switch origin {
-    case .version(let before): before.paths.contains { $0.overlaps(location) }
+    case .version(_, let paths): paths.contains { $0.overlaps(location) }
     case .exchange(let exchange): exchange.path.overlaps(location)
     }
   }
