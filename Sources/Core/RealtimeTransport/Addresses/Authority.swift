@@ -26,10 +26,7 @@ struct Authority: Equatable {
     }
     guard !name.isEmpty else { return nil }
     host = String(name)
-    guard !rest.isEmpty else {
-      port = nil
-      return
-    }
+    if rest.isEmpty { return }
     guard rest.hasPrefix(":"), let number = UInt16(rest.dropFirst()), number > 0 else { return nil }
     port = Int(number)
   }
