@@ -1,4 +1,5 @@
 import BlogModel
+import RealtimeCore
 
 /// The rectangles of the parts of an open post.
 struct PostFrame: Hashable {
