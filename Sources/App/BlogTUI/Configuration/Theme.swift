@@ -60,18 +60,7 @@ package struct Theme: Hashable, Sendable, Codable {
   }
 
   package let name: String
-  private let styles: [Role: Style]
-
-  package init(name: String, styles: [Role: Style]) {
-    self.name = name
-    self.styles = styles
-  }
-
-  /// Makes a theme of styles, each with the parts that have it.
-  init(name: String, parts: KeyValuePairs<Style, [Role]>) {
-    let pairs = parts.flatMap { style, roles in roles.map { ($0, style) } }
-    self.init(name: name, styles: Dictionary(uniqueKeysWithValues: pairs))
-  }
+  let styles: [Role: Style]
 
   package subscript(role: Role) -> Style {
     styles[role] ?? Role.fallbacks[role].map { self[$0] } ?? .plain
@@ -137,6 +126,12 @@ package struct Theme: Hashable, Sendable, Codable {
 }
 
 extension Theme {
+  /// Makes a theme of styles, each with the parts that have it.
+  init(name: String, parts: KeyValuePairs<Style, [Role]>) {
+    let pairs = parts.flatMap { style, roles in roles.map { ($0, style) } }
+    self.init(name: name, styles: Dictionary(uniqueKeysWithValues: pairs))
+  }
+
   package static let builtIn = Palette.all.map(\.theme) + [dark, light, highContrast, mono]
 
   /// For dark backgrounds, with colours that every terminal supports.
