@@ -94,7 +94,7 @@ struct OwnCommandTests {
       title: "a\u{1B}]0;x\u{7}\nb\0c",
       body: "1\t\u{1B}[2J\n2\u{8}"
     )
-    let job = CommandJob(OwnCommand("a", shell: "cat"), on: post)
+    let job = CommandJob(OwnCommand(name: "a", shell: "cat"), on: post)
     #expect(job.input == "1\t[2J\n2\n")
     #expect(job.variables["HEARTH_POST_TITLE"] == "a]0;xbc")
     #expect(job.variables["HEARTH_POST_AUTHOR"] == "m2J")

@@ -18,7 +18,7 @@ struct ShellCommandTests {
   ) async -> CommandOutcome? {
     let post = Post(id: "p1", uid: "eve", author: "eve", title: Self.title, body: body)
     let (outcomes, continuation) = AsyncStream.makeStream(of: CommandOutcome.self)
-    let job = CommandJob(OwnCommand("own", shell: shell, output: output), on: post)
+    let job = CommandJob(OwnCommand(name: "own", shell: shell, output: output), on: post)
     ShellCommand.run(job, patience: patience) { continuation.yield($0) }
     return await outcomes.first { _ in true }
   }

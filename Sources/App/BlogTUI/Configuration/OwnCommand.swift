@@ -22,21 +22,7 @@ package struct OwnCommand: Hashable, Sendable {
   package internal(set) var keys: KeyOverride?
   package internal(set) var output = Output.page
   /// The line of the file on which it begins.
-  package let line: Int?
-
-  package init(
-    _ name: String,
-    shell: String,
-    keys: KeyOverride? = nil,
-    output: Output = .page,
-    line: Int? = nil
-  ) {
-    self.name = name
-    self.shell = shell
-    self.keys = keys
-    self.output = output
-    self.line = line
-  }
+  package internal(set) var line: Int?
 }
 
 extension OwnCommand: Codable {
@@ -110,7 +96,7 @@ struct OwnCommandReader {
       faults.append(.init(line: line, reason: reason))
       return nil
     }
-    commands.append(OwnCommand(name, shell: "", line: line))
+    commands.append(OwnCommand(name: name, line: line))
     return commands.count - 1
   }
 

@@ -104,7 +104,7 @@ extension Model {
   }
 
   /// Runs a shell command once, with the post in view as its input.
-  mutating func pipe(to shell: String) -> [Effect] { run(OwnCommand(shell, shell: shell)) }
+  mutating func pipe(to shell: String) -> [Effect] { run(OwnCommand(name: shell, shell: shell)) }
 
   fileprivate mutating func run(_ command: OwnCommand) -> [Effect] {
     guard let post = postInView else { return session.answer(.notDone("There is no post here")) }
