@@ -17,8 +17,8 @@ struct DraftsScreen: RowScreen {
 
   /// A click selects a row; a click on the selected row continues that draft.
   static func pick(_ row: Int, in model: inout Model) -> [Effect] {
-    if model.draftsScreen?.list.selection == row { return model.openDraft() }
-    model.draftsScreen?.list.select(row)
+    if model.stack[DraftsScreen.self]?.list.selection == row { return model.openDraft() }
+    model.stack[DraftsScreen.self]?.list.select(row)
     return []
   }
 
@@ -37,20 +37,17 @@ extension Context {
 }
 
 extension Model {
-  fileprivate var draftsScreen: DraftsScreen? {
-    get { stack[DraftsScreen.self] }
-    _modify { yield &stack[DraftsScreen.self] }
-  }
-
   private var selectedDraft: DraftsScreen.Item? {
-    guard let screen = draftsScreen, let number = screen.list.selection else { return nil }
+    guard let screen = stack[DraftsScreen.self], let number = screen.list.selection else {
+      return nil
+    }
     return screen.items[number]
   }
 
   /// Continues a draft: a post in its form, a comment on its post.
   fileprivate mutating func openDraft() -> [Effect] {
     guard let item = selectedDraft else { return [] }
-    draftsScreen = nil
+    stack[DraftsScreen.self] = nil
     switch item {
     case .post(let draft):
       session.writing.unsent.remove(item)
@@ -84,7 +81,7 @@ extension Model {
 
 enum DraftsActions {
   static let motions = BoundAction.motions(in: .drafts) { model, motion in
-    model.draftsScreen?.list.move(motion)
+    model.stack[DraftsScreen.self]?.list.move(motion)
     return []
   }
 
@@ -94,7 +91,7 @@ enum DraftsActions {
       keys: ["C"],
       in: [.list, .post, .notices],
       help: "posts and comments that were not sent"
-    ) { $0.draftsScreen = DraftsScreen($0.session) }
+    ) { $0.stack[DraftsScreen.self] = DraftsScreen($0.session) }
     .unless { model in
       model.session.writing.unsent.isEmpty ? .note("There are no drafts") : nil
     },
@@ -102,12 +99,12 @@ enum DraftsActions {
       $0.openDraft()
     }
     .hint("go on", rank: 2)
-    .unless { $0.draftsScreen?.list.selection == nil ? .nothingThere : nil },
+    .unless { $0.stack[DraftsScreen.self]?.list.selection == nil ? .nothingThere : nil },
     BoundAction(.delete, keys: ["d"], in: [.drafts], help: "throw the draft away") {
       $0.removeDraft()
     }
     .hint("throw away", rank: 4)
-    .unless { $0.draftsScreen?.list.selection == nil ? .nothingThere : nil },
+    .unless { $0.stack[DraftsScreen.self]?.list.selection == nil ? .nothingThere : nil },
     BoundAction("undo", keys: ["u"], in: [.drafts], help: "bring the last one back") {
       $0.restoreDraft()
     }
@@ -117,7 +114,7 @@ enum DraftsActions {
       return .note("Nothing to undo")
     },
     BoundAction(.back, keys: ["q", "Esc", "h", "Left", "C", "^C"], in: [.drafts], help: "back") {
-      $0.draftsScreen = nil
+      $0.stack[DraftsScreen.self] = nil
     }
     .hint("back", rank: 3),
   ]

@@ -22,9 +22,11 @@ struct NoticesScreen: RowScreen {
 
   /// A click selects a row; a click on the selected row opens it.
   static func pick(_ row: Int, in model: inout Model) -> [Effect] {
-    guard let list = model.noticesScreen?.list, list.ids.indices.contains(row) else { return [] }
+    guard let list = model.stack[NoticesScreen.self]?.list, list.ids.indices.contains(row) else {
+      return []
+    }
     if list.selectedIndex == row { return model.openNotice() }
-    model.noticesScreen?.list.move(to: row)
+    model.stack[NoticesScreen.self]?.list.move(to: row)
     return []
   }
 
@@ -72,11 +74,6 @@ extension Session {
 }
 
 extension Model {
-  fileprivate var noticesScreen: NoticesScreen? {
-    get { stack[NoticesScreen.self] }
-    _modify { yield &stack[NoticesScreen.self] }
-  }
-
   mutating func take(_ entries: [NoticeEntry]) -> [Effect] {
     session.reading.inbox.entries = entries
     stack[NoticesScreen.self]?.update(session)
@@ -85,12 +82,12 @@ extension Model {
 
   /// Shows the notices, in front of any open post.
   fileprivate mutating func openNotices() {
-    noticesScreen = nil
-    noticesScreen = NoticesScreen(session)
+    stack[NoticesScreen.self] = nil
+    stack[NoticesScreen.self] = NoticesScreen(session)
   }
 
   private var selectedNotice: NoticeEntry? {
-    guard let id = noticesScreen?.list.selection else { return nil }
+    guard let id = stack[NoticesScreen.self]?.list.selection else { return nil }
     return session.reading.notices?.first { $0.id == id }
   }
 
@@ -157,7 +154,7 @@ extension Model {
 
 enum NoticesActions {
   static let motions = BoundAction.motions(in: .notices) { model, motion in
-    model.noticesScreen?.list.move(motion)
+    model.stack[NoticesScreen.self]?.list.move(motion)
     return []
   }
 
@@ -175,7 +172,7 @@ enum NoticesActions {
       help: "open the post, at the comment"
     ) { $0.openNotice() }
     .hint("open", rank: 2)
-    .unless { $0.noticesScreen?.list.selection == nil ? .nothingThere : nil },
+    .unless { $0.stack[NoticesScreen.self]?.list.selection == nil ? .nothingThere : nil },
     BoundAction("toggle-read", keys: ["m"], in: [.notices], help: "mark as read") {
       $0.markNoticeRead()
     }
@@ -187,9 +184,9 @@ enum NoticesActions {
     BoundAction("clear-notices", keys: ["D"], in: [.notices], help: "clear the list") {
       $0.clearNotices()
     }
-    .unless { $0.noticesScreen?.list.selection == nil ? .nothingThere : nil },
+    .unless { $0.stack[NoticesScreen.self]?.list.selection == nil ? .nothingThere : nil },
     BoundAction(.back, keys: ["q", "Esc", "h", "Left", "F3", "^C"], in: [.notices], help: "back") {
-      $0.noticesScreen = nil
+      $0.stack[NoticesScreen.self] = nil
     }
     .hint("back", rank: 3),
   ]
