@@ -35,7 +35,7 @@ struct PropertyTests {
 
   /// Whether a scalar in a cell does nothing but join emoji.
   private static func joins(_ scalar: Unicode.Scalar, in cell: Cell) -> Bool {
-    cell.isJoined && (scalar == "\u{200D}" || scalar == "\u{FE0F}")
+    cell.cluster.isJoined && (scalar == "\u{200D}" || scalar == "\u{FE0F}")
   }
 
   /// What is wrong with a screen, if anything.

@@ -154,7 +154,7 @@ extension NcursesTerminal {
         start = column
         style = cell.style
       }
-      text += repertoire == .ascii ? cell.asciiText : cell.plainText
+      text += repertoire == .ascii ? cell.asciiText : cell.cluster.plainText
       column += cell.width
     }
     flush(&text, at: Position(row: change.row, column: start), style: style)

@@ -396,7 +396,7 @@ package final class NcursesTerminal {
     if !isRight { openMeasures = [] }
     guard openMeasures.isEmpty else { return }
     joinsEmoji = isRight
-    if joinsEmoji, shown?.cells.contains(where: \.isJoined) == true { redraw() }
+    if joinsEmoji, shown?.cells.contains(where: \.cluster.isJoined) == true { redraw() }
     didMeasure?(isRight)
   }
 

@@ -30,7 +30,7 @@ extension NcursesTerminal {
   }
 
   private func isSpecial(_ cell: Cell, on screen: Screen) -> Bool {
-    drawsLinks && cell.style.link != 0 || joinsEmoji && cell.isJoined
+    drawsLinks && cell.style.link != 0 || joinsEmoji && cell.cluster.isJoined
   }
 
   private func writeRow(_ row: Int, of screen: Screen, also others: Set<Int>, to text: inout String)
@@ -59,7 +59,7 @@ extension NcursesTerminal {
 
   private func written(_ cell: Cell) -> String {
     guard repertoire != .ascii else { return cell.asciiText }
-    return joinsEmoji ? cell.text : cell.plainText
+    return joinsEmoji ? cell.text : cell.cluster.plainText
   }
 
   // MARK: Links

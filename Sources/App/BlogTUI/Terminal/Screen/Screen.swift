@@ -19,12 +19,6 @@ package struct Cell: Hashable, Sendable {
     isContinuation ? "" : cluster.asciiForms.map(\.text).joined()
   }
 
-  /// What the cell shows on a terminal that cannot join emoji: the first emoji, in the same cells.
-  var plainText: String { cluster.plainText }
-
-  /// Whether it shows an emoji sequence that only some terminals join.
-  var isJoined: Bool { cluster.isJoined }
-
   /// Whether some terminals give the text a width other than that in the table.
   ///
   /// The rest of such a row may have to be drawn again.
