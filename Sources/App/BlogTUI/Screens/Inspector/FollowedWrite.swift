@@ -50,27 +50,3 @@ struct FollowedWrite: Equatable, Sendable {
     }
   }
 }
-
-extension FollowedWrite {
-  /// What there is to say about a write.
-  struct Facts: Equatable {
-    /// What the user did; nil if it is unknown.
-    let cause: String?
-    /// The time of the first event.
-    let start: Int64
-    /// How often it was sent.
-    let requests: Int
-    /// The milliseconds from its last request to the answer; nil while there is none.
-    let roundTrip: Int64?
-    /// The frames of the server with its data.
-    let echoes: Int
-
-    init(_ members: [InspectedEvent]) {
-      cause = members.lazy.compactMap(\.event.cause).first
-      start = members.first?.event.time ?? 0
-      requests = members.count { $0.event.kind == .sent }
-      roundTrip = members.last { $0.roundTrip != nil }?.roundTrip
-      echoes = members.count { $0.isNews && $0.event.kind == .received }
-    }
-  }
-}

@@ -194,10 +194,8 @@ package struct Inspector: Equatable, Sendable {
     refilter(follows: false)
   }
 
-  /// What there is to say about the followed write.
-  var followedFacts: FollowedWrite.Facts? {
-    followed.map { _ in FollowedWrite.Facts(list.ids.compactMap(entry)) }
-  }
+  /// The events of the followed write; nil if everything is shown.
+  var followedEvents: [InspectedEvent]? { followed.map { _ in list.ids.compactMap(entry) } }
 
   mutating func clear() {
     first += entries.count

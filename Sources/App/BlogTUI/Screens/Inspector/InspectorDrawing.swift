@@ -8,8 +8,8 @@ extension Painter {
     screen.put(" Inspector", at: frame.header.origin, style: theme.brand, clip: frame.header)
     paintInspectorState(inspector)
     let room = frame.page
-    let followed = inspector.followedFacts
-    let facts = followed.map(Self.words) ?? Self.words(about: inspector)
+    let followed = inspector.followedEvents
+    let facts = followed.map { Self.words(of: $0) } ?? Self.words(about: inspector)
     put(facts.joined(separator: separator), in: room.line(0), style: theme.dim)
     let rows = room.cut(top: 1)
     if inspector.list.ids.isEmpty {
@@ -18,10 +18,11 @@ extension Painter {
       put(text, in: rows, style: theme.dim)
       return
     }
+    let start = followed.map { $0.first?.event.time ?? 0 }
     for row in inspector.list.rows(in: rows) {
       beginRow(row, of: InspectorScreen.self, number: row.id)
       guard let entry = inspector.entry(row.id) else { continue }
-      paint(entry.event, since: followed?.start, isSelected: row.isSelected, in: row.rect)
+      paint(entry.event, since: start, isSelected: row.isSelected, in: row.rect)
     }
   }
 
@@ -36,15 +37,16 @@ extension Painter {
     ] + (hidden == 0 ? [] : [count(hidden, one: "keepalive", many: "keepalives") + " hidden"])
   }
 
-  private static func words(_ facts: FollowedWrite.Facts) -> [SafeText] {
-    let answer: SafeText =
-      facts.roundTrip.map { "answered after " + SafeText(Int(clamping: $0)) + " ms" }
-      ?? "unanswered"
+  /// What caused a write, how often it was sent, when it was answered, and the frames with its data.
+  private static func words(of write: [InspectedEvent]) -> [SafeText] {
+    let cause = write.lazy.compactMap(\.event.cause).first
+    let roundTrip = write.last { $0.roundTrip != nil }?.roundTrip
+    let echoes = write.count { $0.isNews && $0.event.kind == .received }
     return [
-      facts.cause.map { SafeText(untrusted: $0) } ?? "cause unknown",
-      count(facts.requests, one: "request", many: "requests"),
-      answer,
-      count(facts.echoes, one: "echo", many: "echoes"),
+      cause.map { SafeText(untrusted: $0) } ?? "cause unknown",
+      count(write.count { $0.event.kind == .sent }, one: "request", many: "requests"),
+      roundTrip.map { "answered after " + SafeText(Int(clamping: $0)) + " ms" } ?? "unanswered",
+      count(echoes, one: "echo", many: "echoes"),
     ]
   }
 
