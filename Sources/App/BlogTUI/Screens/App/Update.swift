@@ -239,7 +239,7 @@ extension Model {
     }
   }
 
-  private mutating func click(_ hit: HitMap<ClickTarget>.Hit?) -> [Effect] {
+  private mutating func click(_ hit: (target: ClickTarget, offset: Position)?) -> [Effect] {
     guard let hit else { return [] }
     switch hit.target {
     case .tab(let kind): return closePost() + session.select(tab: kind)

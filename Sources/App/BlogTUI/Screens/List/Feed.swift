@@ -280,20 +280,14 @@ extension OrderedPosts: RandomAccessCollection {
 
 /// The lists of posts, and the search that filters them.
 package struct Feeds: Sendable {
-  /// The list of an author or with a tag, from which the user returns to the list before.
-  private struct Additional {
-    let kind: FeedKind
-    let author: Author?
-    let before: FeedKind
-  }
-
   /// The list in view, or behind the screens in front.
   var tab = FeedKind.recent
   /// The search that filters the lists.
   var search: Search?
   /// The searches through the posts that are not loaded.
   var restSearches = RestSearches()
-  private var additional: Additional?
+  /// The list of an author or with a tag, from which the user returns to the list before.
+  private var additional: (kind: FeedKind, author: Author?, before: FeedKind)?
   private var feeds: [FeedKind: Feed] = [:]
 
   subscript(kind: FeedKind) -> Feed {
@@ -318,7 +312,7 @@ package struct Feeds: Sendable {
   mutating func open(_ kind: FeedKind, by author: Author?) -> [Effect] {
     let before = listBefore ?? tab
     let effects = closeAdditional()
-    additional = Additional(kind: kind, author: author, before: before)
+    additional = (kind, author, before)
     search = nil
     return effects
   }

@@ -2,13 +2,6 @@
 ///
 /// The code that draws a part registers it here, so that a click always hits what the user sees.
 package struct HitMap<Target: Sendable>: Sendable {
-  /// The part under a cell.
-  package struct Hit: Sendable {
-    package let target: Target
-    /// The position of the cell, counted from the top left of the part.
-    package let offset: Position
-  }
-
   private var parts: [(rect: Rect, target: Target?)] = []
 
   /// Records that a part was drawn, over everything that was drawn there before.
@@ -21,16 +14,17 @@ package struct HitMap<Target: Sendable>: Sendable {
     parts.append((rect, nil))
   }
 
-  /// The part that was last drawn over a cell; nil if there is none.
+  /// The part that was last drawn over a cell, and the position of the cell, counted from the top
+  /// left of the part; nil if there is none.
   ///
   /// - Complexity: O(n) in the number of parts
-  package func hit(at position: Position) -> Hit? {
+  package func hit(at position: Position) -> (target: Target, offset: Position)? {
     guard let part = parts.last(where: { $0.rect.contains(position) }), let target = part.target
     else { return nil }
     let offset = Position(
       row: position.row - part.rect.row,
       column: position.column - part.rect.column
     )
-    return Hit(target: target, offset: offset)
+    return (target, offset)
   }
 }
