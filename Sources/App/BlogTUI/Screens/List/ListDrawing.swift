@@ -123,15 +123,9 @@ extension Painter {
 
 /// The tabs of the header, as detailed as the width allows.
 struct TabBar {
-  struct Tab {
-    let kind: FeedKind
-    let rect: Rect
-    let text: SafeText
-  }
-
   /// The name of the program, if there is room for it.
   let brand: SafeText
-  let tabs: [Tab]
+  let tabs: [(kind: FeedKind, rect: Rect, text: SafeText)]
 
   init(_ session: Session) {
     let header = Frame(session.size).header
@@ -150,7 +144,7 @@ struct TabBar {
     tabs = zip(kinds, texts).map { kind, text in
       defer { column += text.width }
       let rect = Rect(row: header.row, column: column, width: text.width, height: header.height)
-      return Tab(kind: kind, rect: rect.intersection(header), text: text)
+      return (kind, rect.intersection(header), text)
     }
   }
 
