@@ -2,9 +2,9 @@ import CNcurses
 import Glibc
 
 package struct TerminalOptions: Hashable, Sendable {
-  package enum ColorMode: Hashable, Sendable {
+  package enum ColorMode: String, CaseIterable, Hashable, Sendable {
     /// Colours, unless the terminal has none or `NO_COLOR` is set and not empty.
-    case automatic
+    case automatic = "auto"
     /// Colours, unless the terminal has none.
     case always
     /// No colours; bold, reverse and underline stay.

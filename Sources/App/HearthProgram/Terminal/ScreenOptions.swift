@@ -10,7 +10,7 @@ struct ScreenOptions: ParsableArguments {
   var theme: String?
 
   @Option(help: "Use colours: auto, always or never.")
-  var color: ColorChoice?
+  var color: TerminalOptions.ColorMode?
 
   @Flag(inversion: .prefixedNo, help: "Use the mouse, or leave it to the terminal.")
   var mouse: Bool?
@@ -92,7 +92,7 @@ extension TerminalOptions {
   /// The terminal options that follow from the settings.
   init(_ settings: Settings) {
     self.init(
-      colorMode: ColorChoice(rawValue: settings.word(.color))?.mode ?? .automatic,
+      colorMode: ColorMode(rawValue: settings.word(.color)) ?? .automatic,
       usesMouse: settings.isOn(.mouse),
       usesOnlyASCII: settings.isOn(.ascii),
       usesSynchronizedOutput: settings.isOn(.synchronized),
@@ -101,16 +101,5 @@ extension TerminalOptions {
   }
 }
 
+extension TerminalOptions.ColorMode: ExpressibleByArgument {}
 extension ScriptResult.Format: ExpressibleByArgument {}
-
-enum ColorChoice: String, ExpressibleByArgument, CaseIterable {
-  case auto, always, never
-
-  var mode: TerminalOptions.ColorMode {
-    switch self {
-    case .auto: .automatic
-    case .always: .always
-    case .never: .never
-    }
-  }
-}
