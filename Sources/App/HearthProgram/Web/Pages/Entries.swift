@@ -44,26 +44,21 @@ extension Node {
 /// A time as pages show it: in UTC, because the reader's time zone is unknown.
 struct PageTime {
   private let day: CalendarDay
-  private let second: Int64
+  private let text: String
 
   init(_ milliseconds: Int64) {
-    let seconds = milliseconds / 1_000
-    day = CalendarDay(number: seconds / 86_400)
-    second = seconds % 86_400
+    day = CalendarDay(number: milliseconds / 86_400_000)
+    text = Clock.isoText(milliseconds)
   }
 
   /// For example "2026-11-24T15:46:05Z".
-  var machine: String { "\(day.text)T\(clock):\((second % 60).digits(2))Z" }
+  var machine: String { text.dropLast(5) + "Z" }
 
   /// For example "24 November 2026".
   var date: String { "\(day.day) \(day.monthName) \(day.year)" }
 
   /// For example "24 November 2026, 15:46 UTC".
-  var dateAndClock: String { "\(date), \(clock) UTC" }
-
-  private var clock: String {
-    "\((second / 3_600).digits(2)):\((second / 60 % 60).digits(2))"
-  }
+  var dateAndClock: String { "\(date), \(text.suffix(13).prefix(5)) UTC" }
 }
 
 extension ChildKey {
