@@ -12,12 +12,7 @@ struct RemoteAccounts: Sendable {
   let configuration: AuthConfiguration
 
   /// How long the database may take to return a name, while a person waits for it.
-  private let patience: Duration
-
-  init(configuration: AuthConfiguration, patience: Duration = .seconds(10)) {
-    self.configuration = configuration
-    self.patience = patience
-  }
+  var patience = Duration.seconds(10)
 
   /// Signs in to an existing account.
   ///

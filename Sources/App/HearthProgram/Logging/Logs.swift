@@ -315,12 +315,8 @@ extension LogStream.State {
 
 /// Logs when and why the connection is established and lost, but no data.
 struct ConnectionLog: Sendable {
-  private let logger: Logger
+  let logger: Logger
   private let last = NIOLockedValueBox(ConnectionStatus.Phase.closed)
-
-  init(_ logger: Logger) {
-    self.logger = logger
-  }
 
   /// Logs the state unless it is the same as before.
   func note(_ status: ConnectionStatus) {

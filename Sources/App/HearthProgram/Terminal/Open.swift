@@ -38,7 +38,7 @@ struct Open: AsyncParsableCommand {
   func run() async throws {
     try screen.files.check()
     if try await printsOnly() { return }
-    if let script = screen.script { return try await ScriptRun(script, options: screen).run() }
+    if let path = screen.script { return try await ScriptRun(path: path, options: screen).run() }
     let server = try options.localServer()
     // Check the terminal before starting a server for it.
     if !screen.plain { try TerminalScreen.check() }
@@ -93,7 +93,7 @@ struct Open: AsyncParsableCommand {
     offline.prepare(&configuration)
     let logger = try makeLogger(paths)
     let database = try Database(url: url, options: configuration, logger: logger)
-    database.observeConnection(ConnectionLog(logger).note)
+    database.observeConnection(ConnectionLog(logger: logger).note)
     logger.notice("opened", metadata: ["pid": "\(getpid())", "user": "\(me.uid)"])
     defer { logger.notice("left", metadata: ["pid": "\(getpid())"]) }
     offline.enable(database)
@@ -126,7 +126,7 @@ struct Open: AsyncParsableCommand {
     )
     let ending =
       screen.plain
-      ? PlainRun(blog, keepsWrites: offline.isKept).run()
+      ? PlainRun(blog: blog, keepsWrites: offline.isKept).run()
       : try runScreen(
         blog,
         database: database,

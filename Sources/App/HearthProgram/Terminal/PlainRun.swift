@@ -8,16 +8,11 @@ import Foundation
 /// not for ever.
 @MainActor
 struct PlainRun {
-  private let blog: LiveBlog
+  let blog: LiveBlog
   /// Whether what was not sent is stored when this ends.
-  private let keepsWrites: Bool
+  let keepsWrites: Bool
   /// How long commands from a pipe wait while nothing but the connection changes.
   private static let patience = Duration.seconds(10)
-
-  init(_ blog: LiveBlog, keepsWrites: Bool) {
-    self.blog = blog
-    self.keepsWrites = keepsWrites
-  }
 
   /// Runs until `quit` or the end of the input, and returns how it ended.
   func run() -> Ending {

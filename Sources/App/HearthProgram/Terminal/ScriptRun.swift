@@ -10,13 +10,8 @@ import Foundation
 /// takes.
 @MainActor
 struct ScriptRun {
-  private let path: String
-  private let options: ScreenOptions
-
-  init(_ path: String, options: ScreenOptions) {
-    self.path = path
-    self.options = options
-  }
+  let path: String
+  let options: ScreenOptions
 
   /// Runs the script.
   ///

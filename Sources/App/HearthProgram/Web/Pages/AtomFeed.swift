@@ -12,11 +12,7 @@ struct AtomFeed {
   /// The length of the summary of such a post, in characters.
   private static let summary = 260
 
-  private let site: Site
-
-  init(_ site: Site) {
-    self.site = site
-  }
+  let site: Site
 
   /// The feed, with the newest post first.
   func page(of posts: [PostEntry]) -> Page {

@@ -100,7 +100,7 @@ package struct BlogPages: PageSource {
       case .failed(let reason): .render { Layout(site).unreadable(reason) }
       case .found(let node):
         .render {
-          AtomFeed(site).page(
+          AtomFeed(site: site).page(
             of: PostList(.recent, from: node, length: Self.feedLength, isFirst: true).posts
           )
         }
