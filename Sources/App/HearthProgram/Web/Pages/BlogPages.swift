@@ -33,17 +33,27 @@ package struct BlogPages: PageSource {
   }
 
   package func page(for request: PageRequest) -> PageStep {
-    switch Route(request) {
-    case .home: .render { Page.redirect(to: Site.root) }
-    case .style: .render { Page.style }
-    case .icon: .render { Page.icon }
-    case .recent(let before): list(.recent, before: before)
-    case .top(let before): list(.top, before: before)
-    case .author(let uid, let before): list(.author(uid), before: before)
-    case .post(let key, let after): post(key, after: after)
-    case .feed: feed()
-    case .unknown: .render { [site] in Layout(site).missing() }
+    let before = request.parameter("before").flatMap { PostList.Position($0) }
+    let parts = request.segments
+    switch (parts.first, parts.count) {
+    case (nil, _): return .render { Page.redirect(to: Site.root) }
+    case ("favicon.ico", 1): return .render { Page.icon }
+    case ("blog", 1): return list(.recent, before: before)
+    case ("blog", 2):
+      switch parts[1] {
+      case "top": return list(.top, before: before)
+      case "feed.atom": return feed()
+      case "style.css": return .render { Page.style }
+      case "icon.svg": return .render { Page.icon }
+      default: break
+      }
+    case ("blog", 3) where parts[1] == "post":
+      return post(ChildKey(parts[2]), after: request.parameter("after").map { ChildKey($0) })
+    case ("blog", 3) where parts[1] == "author" && BlogPaths.isKey(parts[2]):
+      return list(.author(parts[2]), before: before)
+    default: break
     }
+    return .render { [site] in Layout(site).missing() }
   }
 
   // MARK: Steps
@@ -113,39 +123,6 @@ extension PageData {
   /// The number of children found; nil if they could not be read.
   fileprivate var childCount: Int? {
     if case .found(let node) = self { node.childCount } else { nil }
-  }
-}
-
-/// What a path requests: the root, or something below `/blog`.
-private enum Route {
-  case home, style, icon, feed, unknown
-  case recent(before: PostList.Position?)
-  case top(before: PostList.Position?)
-  case author(String, before: PostList.Position?)
-  case post(ChildKey, after: ChildKey?)
-
-  init(_ request: PageRequest) {
-    let before = request.parameter("before").flatMap { PostList.Position($0) }
-    let parts = request.segments
-    switch (parts.first, parts.count) {
-    case (nil, _): self = .home
-    case ("favicon.ico", 1): self = .icon
-    case ("blog", 1): self = .recent(before: before)
-    case ("blog", 2):
-      switch parts[1] {
-      case "top": self = .top(before: before)
-      case "feed.atom": self = .feed
-      case "style.css": self = .style
-      case "icon.svg": self = .icon
-      default: self = .unknown
-      }
-    case ("blog", 3) where parts[1] == "post":
-      let after = request.parameter("after").map { ChildKey($0) }
-      self = .post(ChildKey(parts[2]), after: after)
-    case ("blog", 3) where parts[1] == "author" && BlogPaths.isKey(parts[2]):
-      self = .author(parts[2], before: before)
-    default: self = .unknown
-    }
   }
 }
 
