@@ -54,8 +54,9 @@ package struct Hearth: AsyncParsableCommand {
       CommandGroup(
         name: "Help and trials:",
         subcommands: [
-          Info.self, Doctor.self, ReportCommand.self, Tutor.self, Demo.self, Swarm.self,
-          ReplayCommand.self, Manual.self, Completions.self,
+          Info.self, Doctor.self, ReportCommand.self, LabCommand<TutorOptions>.self,
+          LabCommand<DemoOptions>.self, LabCommand<SwarmOptions>.self, ReplayCommand.self,
+          Manual.self, Completions.self,
         ]
       ),
     ],
@@ -118,27 +119,11 @@ enum LabProgram {
   }
 }
 
-/// Puts a blog under load, with faults; runs in `hearth-lab`.
-struct Swarm: ParsableCommand {
-  static let configuration = SwarmOptions.configuration
+/// A command that runs in `hearth-lab`.
+struct LabCommand<Options: LabOptions>: ParsableCommand {
+  static var configuration: CommandConfiguration { Options.configuration }
 
-  @OptionGroup var options: SwarmOptions
-
-  func run() throws { try LabProgram.takeOver() }
-}
-
-/// Demonstrates the blog in several terminals; runs in `hearth-lab`.
-struct Demo: ParsableCommand {
-  static let configuration = DemoOptions.configuration
-
-  @OptionGroup var options: DemoOptions
-
-  func run() throws { try LabProgram.takeOver() }
-}
-
-/// Teaches the blog in two terminals on one screen; runs in `hearth-lab`.
-struct Tutor: ParsableCommand {
-  static let configuration = TutorOptions.configuration
+  @OptionGroup var options: Options
 
   func run() throws { try LabProgram.takeOver() }
 }

@@ -1,7 +1,12 @@
 package import ArgumentParser
 
+/// The command line of a command that `hearth` documents and `hearth-lab` runs.
+package protocol LabOptions: ParsableArguments {
+  static var configuration: CommandConfiguration { get }
+}
+
 /// The command line of `swarm`, which `hearth` documents and `hearth-lab` runs.
-package struct SwarmOptions: ParsableArguments {
+package struct SwarmOptions: LabOptions {
   /// The duration in seconds from which a storm must exercise every guarantee.
   package static let usualSeconds = 10.0
 
@@ -207,7 +212,7 @@ package struct SwarmAccess: ParsableArguments {
 }
 
 /// The command line of `demo`, which `hearth` documents and `hearth-lab` runs.
-package struct DemoOptions: ParsableArguments {
+package struct DemoOptions: LabOptions {
   package static let configuration = CommandConfiguration(
     commandName: "demo",
     abstract: "Watch several terminals at work, and join in: everything is live, and is checked.",
@@ -260,7 +265,7 @@ package struct DemoOptions: ParsableArguments {
 }
 
 /// The command line of `tutor`, which `hearth` documents and `hearth-lab` runs.
-package enum TutorOptions {
+package struct TutorOptions: LabOptions {
   package static let configuration = CommandConfiguration(
     commandName: "tutor",
     abstract: "Learn the blog in five minutes, with a second person at a terminal of their own.",
@@ -271,4 +276,6 @@ package enum TutorOptions {
       left behind.
       """
   )
+
+  package init() {}
 }
