@@ -126,12 +126,7 @@ package struct LocalServer: Sendable {
   private func startOnce() throws(CommandFailure) -> CommandFailure? {
     let output = try spawn()
     defer { close(output) }
-    let line: String
-    switch readLine(from: output) {
-    case .text(let text): line = text
-    case .ended: return failure("stopped while starting")
-    case .late: throw failure("did not become ready")
-    }
+    guard let line = try readLine(from: output) else { return failure("stopped while starting") }
     guard let answer = try? JSONParser.parse(line) else { throw failure("sent an unknown answer") }
     guard let message = answer["error"]?.string else { return nil }
     let status = answer["status"]?.integer.flatMap { ExitStatus(rawValue: Int32($0)) }
@@ -216,29 +211,24 @@ package struct LocalServer: Sendable {
     CommandFailure(.failed, "the local server cannot be started: \(reason)")
   }
 
-  private enum Line {
-    case text(String)
-    case ended
-    case late
-  }
-
-  private func readLine(from descriptor: Int32) -> Line {
+  /// The line with which a server says that it is ready, or why not; nil if it ends before.
+  private func readLine(from descriptor: Int32) throws(CommandFailure) -> String? {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while bytes.count < 65_536 {
       var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       let ready = poll(&request, 1, Self.startTime)
       if ready < 0, errno == EINTR { continue }
-      guard ready > 0 else { return .late }
+      guard ready > 0 else { throw failure("did not become ready") }
       let count = read(descriptor, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { return .ended }
+      guard count > 0 else { return nil }
       bytes.append(contentsOf: buffer[..<count])
       if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) {
-        return .text(String(decoding: bytes[..<end], as: UTF8.self))
+        return String(decoding: bytes[..<end], as: UTF8.self)
       }
     }
-    return .ended
+    return nil
   }
 }
 
