@@ -263,6 +263,17 @@ enum DashedWord {
   }
 }
 
+extension Argument {
+  /// An argument that may start with a dash.
+  init(_ help: ArgumentHelp, completion: CompletionKind? = nil) where Value == String {
+    self.init(help: help, completion: completion, transform: DashedWord.restore)
+  }
+
+  init(_ help: ArgumentHelp, completion: CompletionKind? = nil) where Value == String? {
+    self.init(help: help, completion: completion, transform: DashedWord.restore)
+  }
+}
+
 extension Output {
   /// Makes a help text or a message with words of the command line safe to print on a terminal.
   static func safe(_ text: String, echoing words: [String]) -> String {

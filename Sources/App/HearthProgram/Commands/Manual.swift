@@ -194,11 +194,7 @@ struct Completions: ParsableCommand {
     abstract: "Print a script that completes the command line in bash, zsh or fish."
   )
 
-  @Argument(
-    help: "bash, zsh or fish.",
-    completion: .list(["bash", "zsh", "fish"]),
-    transform: DashedWord.restore
-  )
+  @Argument("bash, zsh or fish.", completion: .list(["bash", "zsh", "fish"]))
   var shell: String
 
   func run() throws {

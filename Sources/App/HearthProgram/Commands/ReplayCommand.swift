@@ -13,11 +13,7 @@ struct ReplayCommand: AsyncParsableCommand {
       """
   )
 
-  @Argument(
-    help: "The recording, or - for stdin with --golden, --cast or --script.",
-    completion: .file(),
-    transform: DashedWord.restore
-  )
+  @Argument("The recording, or - for stdin with --golden, --cast or --script.", completion: .file())
   var file: String
 
   @Flag(help: "Print all its screens as text, each once.")

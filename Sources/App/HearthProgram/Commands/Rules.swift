@@ -51,7 +51,7 @@ extension Rules {
       abstract: "Check a rules document; mistakes are printed as FILE:LINE:COLUMN: MESSAGE."
     )
 
-    @Argument(help: "The rules; - reads stdin.", completion: .file(), transform: DashedWord.restore)
+    @Argument("The rules; - reads stdin.", completion: .file())
     var file: String
 
     func run() async throws {
@@ -69,7 +69,7 @@ extension Rules {
         """
     )
 
-    @Argument(help: "The rules; - reads stdin.", completion: .file(), transform: DashedWord.restore)
+    @Argument("The rules; - reads stdin.", completion: .file())
     var file: String
 
     @OptionGroup var choice: DatabaseChoice
@@ -104,10 +104,7 @@ extension Rules {
         """
     )
 
-    @Argument(
-      help: "With --write, the new data as JSON; null, the default, removes.",
-      transform: DashedWord.restore
-    )
+    @Argument("With --write, the new data as JSON; null, the default, removes.")
     var value: String?
 
     @Option(

@@ -43,7 +43,7 @@ struct NameCommand: BlogCommand {
     discussion: "What you have written keeps the name under which it was written."
   )
 
-  @Argument(help: "The new name.", transform: DashedWord.restore)
+  @Argument("The new name.")
   var name: String?
 
   @OptionGroup var options: CommonOptions
@@ -90,7 +90,7 @@ extension ProfileCommand {
   struct Add: ParsableCommand {
     static let configuration = CommandConfiguration(commandName: "add", abstract: "Add a profile.")
 
-    @Argument(help: "Its name: \(Profile.rule).", transform: DashedWord.restore)
+    @Argument("Its name: \(Profile.rule).")
     var name: String
 
     @Option(help: "The URL of the database.".taking("url"))
@@ -144,7 +144,7 @@ extension ProfileCommand {
       abstract: "Print a profile."
     )
 
-    @Argument(help: "Its name.", completion: .profiles, transform: DashedWord.restore)
+    @Argument("Its name.", completion: .profiles)
     var name: String
 
     @Flag(help: "Print JSON.")
@@ -165,7 +165,7 @@ extension ProfileCommand {
       abstract: "Remove a profile; accounts stay signed in."
     )
 
-    @Argument(help: "Its name.", completion: .profiles, transform: DashedWord.restore)
+    @Argument("Its name.", completion: .profiles)
     var name: String
 
     func run() throws {

@@ -173,7 +173,7 @@ extension ReadingPlace {
 }
 
 struct PostArgument: ParsableArguments, Identifiable {
-  @Argument(help: "The id of the post.", completion: .posts, transform: DashedWord.restore)
+  @Argument("The id of the post.", completion: .posts)
   var id: String
 }
 

@@ -32,7 +32,7 @@ struct WriteComment: BlogCommand {
 
   @OptionGroup var post: PostArgument
 
-  @Argument(help: "What to say; - reads it from stdin.", transform: DashedWord.restore)
+  @Argument("What to say; - reads it from stdin.")
   var text: String
 
   @Option(help: "Answer that comment.".taking("comment"))
@@ -99,7 +99,7 @@ struct Delete: BlogCommand {
 
   @OptionGroup var post: PostArgument
 
-  @Argument(help: "The id of a comment on it, to delete that alone.", transform: DashedWord.restore)
+  @Argument("The id of a comment on it, to delete that alone.")
   var comment: String?
 
   @OptionGroup var options: CommonOptions
@@ -120,10 +120,7 @@ struct Edit: BlogCommand {
 
   @OptionGroup var post: PostArgument
 
-  @Argument(
-    help: "The id of a comment on it, to change that alone; --body is its text.",
-    transform: DashedWord.restore
-  )
+  @Argument("The id of a comment on it, to change that alone; --body is its text.")
   var comment: String?
 
   @Option(help: "The new title, one line; by default, it stays.")
@@ -217,7 +214,7 @@ struct DeedCommand<Chosen: Deed>: BlogCommand {
 }
 
 struct PersonArgument: ParsableArguments, Identifiable {
-  @Argument(help: "Their uid, as --json prints it.", transform: DashedWord.restore)
+  @Argument("Their uid, as --json prints it.")
   var uid: String
 
   var id: String { uid }

@@ -17,11 +17,7 @@ struct Backup: ParsableCommand {
       """
   )
 
-  @Argument(
-    help: "The file to write, or a directory without a database.",
-    completion: .file(),
-    transform: DashedWord.restore
-  )
+  @Argument("The file to write, or a directory without a database.", completion: .file())
   var target: String
 
   @OptionGroup var choice: DatabaseChoice
@@ -97,11 +93,7 @@ struct Restore: ParsableCommand {
       """
   )
 
-  @Argument(
-    help: "The backup: a file, or a directory with one.",
-    completion: .file(),
-    transform: DashedWord.restore
-  )
+  @Argument("The backup: a file, or a directory with one.", completion: .file())
   var file: String
 
   @Flag(help: "Replace even a database without damage.")

@@ -58,7 +58,7 @@ extension Databases {
       abstract: "Make an empty database; a running server has it at once."
     )
 
-    @Argument(help: "Its name: \(DatabaseName.rule).", transform: DashedWord.restore)
+    @Argument("Its name: \(DatabaseName.rule).")
     var name: String
 
     @OptionGroup var storage: StoreChoice
@@ -122,7 +122,7 @@ extension Databases {
         """
     )
 
-    @Argument(help: "The name of the database.", transform: DashedWord.restore)
+    @Argument("The name of the database.")
     var name: String
 
     @OptionGroup var consent: Consent
@@ -152,10 +152,10 @@ extension Databases {
         """
     )
 
-    @Argument(help: "The name of the database.", transform: DashedWord.restore)
+    @Argument("The name of the database.")
     var name: String
 
-    @Argument(help: "Its new name: \(DatabaseName.rule).", transform: DashedWord.restore)
+    @Argument("Its new name: \(DatabaseName.rule).")
     var newName: String
 
     @OptionGroup var consent: Consent
@@ -184,13 +184,10 @@ extension Databases {
         """
     )
 
-    @Argument(help: "The name of the database.", transform: DashedWord.restore)
+    @Argument("The name of the database.")
     var name: String
 
-    @Argument(
-      help: "The host of the server, as \"hearth cluster\" shows it.",
-      transform: DashedWord.restore
-    )
+    @Argument("The host of the server, as \"hearth cluster\" shows it.")
     var host: String
 
     @OptionGroup var storage: StoreChoice
@@ -237,10 +234,7 @@ extension Databases {
         """
     )
 
-    @Argument(
-      help: "The host of the server, as \"hearth cluster\" shows it.",
-      transform: DashedWord.restore
-    )
+    @Argument("The host of the server, as \"hearth cluster\" shows it.")
     var host: String
 
     @OptionGroup var storage: StoreChoice

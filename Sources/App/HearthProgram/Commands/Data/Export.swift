@@ -14,11 +14,7 @@ struct Export: AsyncParsableCommand {
       """
   )
 
-  @Argument(
-    help: "The file to write; without it, stdout.",
-    completion: .file(),
-    transform: DashedWord.restore
-  )
+  @Argument("The file to write; without it, stdout.", completion: .file())
   var file: String?
 
   @OptionGroup var choice: DatabaseChoice

@@ -24,11 +24,7 @@ struct Fsck: AsyncParsableCommand {
       """
   )
 
-  @Argument(
-    help: "A database file, or a directory with one, to check instead.",
-    completion: .file(),
-    transform: DashedWord.restore
-  )
+  @Argument("A database file, or a directory with one, to check instead.", completion: .file())
   var file: String?
 
   @Flag(help: "Repair the blog, where there is one right answer.")

@@ -26,7 +26,7 @@ struct Import: AsyncParsableCommand {
   /// The size from which an entry is sent in parts, so that each fits into a message.
   private static let entryBytes = 4 * 1_024 * 1_024
 
-  @Argument(help: "The file; - reads stdin.", completion: .file(), transform: DashedWord.restore)
+  @Argument("The file; - reads stdin.", completion: .file())
   var file: String?
 
   @Flag(help: "Add the sample that comes with the program, a blog worth looking at, and no file.")

@@ -17,10 +17,10 @@ struct Migrate: ParsableCommand {
       """
   )
 
-  @Argument(help: "The data directory or URL to move from.", transform: DashedWord.restore)
+  @Argument("The data directory or URL to move from.")
   var source: String
 
-  @Argument(help: "The data directory or URL to move to.", transform: DashedWord.restore)
+  @Argument("The data directory or URL to move to.")
   var target: String
 
   @OptionGroup var options: CommonOptions

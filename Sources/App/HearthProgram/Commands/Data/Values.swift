@@ -8,7 +8,7 @@ struct Get: BlogCommand {
     abstract: "Print the data at a path as JSON."
   )
 
-  @Argument(help: "The path, such as /posts.", transform: DashedWord.restore)
+  @Argument("The path, such as /posts.")
   var path: String
 
   @OptionGroup var options: CommonOptions
@@ -27,10 +27,10 @@ struct SetValue: BlogCommand {
     abstract: "Replace the data at a path with JSON; null removes it."
   )
 
-  @Argument(help: "The path, such as /notes/today.", transform: DashedWord.restore)
+  @Argument("The path, such as /notes/today.")
   var path: String
 
-  @Argument(help: "The data as JSON; - reads it from stdin.", transform: DashedWord.restore)
+  @Argument("The data as JSON; - reads it from stdin.")
   var value: String
 
   @OptionGroup var options: CommonOptions

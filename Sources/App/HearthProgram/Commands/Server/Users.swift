@@ -34,7 +34,7 @@ struct Users: AsyncParsableCommand {
 
   /// An account that is to be changed.
   struct Account: ParsableArguments {
-    @Argument(help: "An address or an identifier.", transform: DashedWord.restore)
+    @Argument("An address or an identifier.")
     var user: String
 
     @OptionGroup var options: Options
@@ -85,7 +85,7 @@ extension Users {
       abstract: "Make an account with an address and a password."
     )
 
-    @Argument(help: "The address to sign in with.", transform: DashedWord.restore)
+    @Argument("The address to sign in with.")
     var email: String
 
     @Option(help: "The name to show.".taking("name"))
