@@ -58,10 +58,7 @@ extension CommandRun {
   ///
   /// One command is tried alone first, since the parser would prepare all others. Whatever it
   /// refuses is left to the root, as are mistakes.
-  private static func parse<Root: ParsableCommand>(
-    _ words: [String],
-    of root: Root.Type
-  ) throws -> any ParsableCommand {
+  private static func parse(_ words: [String], of root: CommandType) throws -> any ParsableCommand {
     // Options alone are those of the default command. Only when they are not need the names of all
     // commands be known, to find the one that stands behind its options.
     let isOpened = words.first?.hasPrefix("-") ?? true
@@ -79,10 +76,7 @@ extension CommandRun {
   }
 
   /// The command that the first words name, or else the default one; nil if it refuses the others.
-  private static func alone<Root: ParsableCommand>(
-    _ words: [String],
-    of root: Root.Type
-  ) -> (any ParsableCommand)? {
+  private static func alone(_ words: [String], of root: CommandType) -> (any ParsableCommand)? {
     let words = DashedWord.protect(words, of: root)
     let (command, _, rest) = OptionUse.command(in: words, of: root)
     guard Set(words).isDisjoint(with: ["-h", "--help", "--version"]),
@@ -129,7 +123,7 @@ enum LeadingOptions {
     }
 
     /// Prepares a command and those within it.
-    init?(_ type: any ParsableCommand.Type) {
+    init?(_ type: CommandType) {
       guard let json = (try? JSONParser.parse(Array(type._dumpHelp().utf8)))?["command"] else {
         return nil
       }
@@ -148,9 +142,9 @@ enum LeadingOptions {
   ///
   /// - Returns: The same words, with each option after its command.
   /// - Throws: ``CommandFailure`` for an option that belongs to other commands only.
-  static func moved<Program: ParsableCommand>(
+  static func moved(
     _ arguments: [String],
-    of program: Program.Type
+    of program: CommandType
   ) throws(CommandFailure) -> [String] {
     guard arguments.first?.hasPrefix("--") == true else { return arguments }
     let names = Set(program.configuration.subcommands.map { $0._commandName })
@@ -182,10 +176,7 @@ enum LeadingOptions {
   /// The words if the default command and the one that they name have all options; nil otherwise.
   ///
   /// Two commands are prepared for that; to prepare all of them is most of the work of a start.
-  private static func usuallyMoved(
-    _ arguments: [String],
-    of program: any ParsableCommand.Type
-  ) -> [String]? {
+  private static func usuallyMoved(_ arguments: [String], of program: CommandType) -> [String]? {
     guard let known = program.configuration.defaultSubcommand.flatMap(Command.init)?.options,
       let (options, start) = leading(in: arguments, knowing: known)
     else { return nil }
@@ -230,7 +221,7 @@ enum DashedWord {
   /// Joins or marks the words that only look like options.
   ///
   /// - Returns: Words that ArgumentParser understands as this program means them.
-  static func protect(_ arguments: [String], of program: any ParsableCommand.Type) -> [String] {
+  static func protect(_ arguments: [String], of program: CommandType) -> [String] {
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
     guard arguments[..<end].contains(where: isValue) else { return arguments }
     // Most such words follow no option, and to prepare a command takes long.

@@ -1,6 +1,9 @@
 package import ArgumentParser
 import RealtimeCore
 
+/// A command of a program, by its type.
+package typealias CommandType = any ParsableCommand.Type
+
 /// Which of the options that commands share each command uses; any other is refused.
 ///
 /// An option that is accepted and ignored misleads: the command works on another database than the
@@ -63,10 +66,7 @@ package enum OptionUse {
   /// Ensures that the command uses every option that was given.
   ///
   /// - Throws: ``CommandFailure`` that names the option and the reason.
-  package static func check(
-    _ words: [String],
-    of program: any ParsableCommand.Type
-  ) throws(CommandFailure) {
+  package static func check(_ words: [String], of program: CommandType) throws(CommandFailure) {
     let (type, name, _) = command(in: words, of: program)
     try requirePaths(in: words, of: type)
     let given = words.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
@@ -138,7 +138,7 @@ package enum OptionUse {
   /// of the shell is not set: that would mean the working directory, or something else.
   private static func requirePaths(
     in words: [String],
-    of command: any ParsableCommand.Type
+    of command: CommandType
   ) throws(CommandFailure) {
     guard words.contains(where: { $0.isEmpty || $0.hasSuffix("=") }) else { return }
     let arguments = arguments(of: command)
@@ -167,7 +167,7 @@ package enum OptionUse {
     }
   }
 
-  static func arguments(of command: any ParsableCommand.Type) -> [JSONValue] {
+  static func arguments(of command: CommandType) -> [JSONValue] {
     let json = try? JSONParser.parse(Array(command._dumpHelp().utf8))
     return json?["command"]?["arguments"]?.elements ?? []
   }
@@ -183,8 +183,8 @@ package enum OptionUse {
   /// those that name it.
   static func command(
     in words: [String],
-    of program: any ParsableCommand.Type
-  ) -> (type: any ParsableCommand.Type, name: String, rest: [String]) {
+    of program: CommandType
+  ) -> (type: CommandType, name: String, rest: [String]) {
     var (type, names) = (program, [String]())
     for word in words.prefix(while: { !$0.hasPrefix("-") }) {
       guard let inner = type.configuration.subcommands.first(where: { $0._commandName == word })

@@ -15,11 +15,7 @@ enum UsageMessage {
   ///   - words: The command line.
   ///   - root: The root command of the program.
   /// - Returns: The reason, without capital letter and period, and where to find help.
-  static func text<Root: ParsableCommand>(
-    _ message: String,
-    for words: [String],
-    of root: Root.Type
-  ) -> String {
+  static func text(_ message: String, for words: [String], of root: CommandType) -> String {
     var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     guard let first = lines.first, first.hasPrefix("Error: ") else { return message }
     let program = root._commandName
@@ -48,7 +44,7 @@ enum UsageMessage {
   }
 
   /// Reports that there is no such command, if the user asked for help about it.
-  static func unknownHelp<Root: ParsableCommand>(_ words: [String], of root: Root.Type) -> String? {
+  static func unknownHelp(_ words: [String], of root: CommandType) -> String? {
     guard words.first == "help", let name = words.dropFirst().first, !name.hasPrefix("-") else {
       return nil
     }
@@ -57,10 +53,7 @@ enum UsageMessage {
   }
 
   /// Reports the first option that the command does not have.
-  private static func unknownOption<Root: ParsableCommand>(
-    in words: [String],
-    of root: Root.Type
-  ) -> String? {
+  private static func unknownOption(in words: [String], of root: CommandType) -> String? {
     let words = (try? LeadingOptions.moved(words, of: root)) ?? words
     let arguments = OptionUse.arguments(of: OptionUse.command(in: words, of: root).type)
     func names(_ arguments: [JSONValue]) -> [String] {
@@ -87,10 +80,10 @@ enum UsageMessage {
   }
 
   /// Reports that there is no such command, if a command was expected at the word.
-  private static func wrongCommand<Root: ParsableCommand>(
+  private static func wrongCommand(
     _ text: String,
     in words: [String],
-    of root: Root.Type
+    of root: CommandType
   ) -> String? {
     guard let (word, command, path) = commandBefore(text, in: words, of: root) else { return nil }
     let names = names(of: command)
@@ -98,15 +91,15 @@ enum UsageMessage {
   }
 
   /// The first unexpected word, and the command in which it was found.
-  private static func commandBefore<Root: ParsableCommand>(
+  private static func commandBefore(
     _ text: String,
     in words: [String],
-    of root: Root.Type
-  ) -> (word: String, command: any ParsableCommand.Type, path: [String])? {
+    of root: CommandType
+  ) -> (word: String, command: CommandType, path: [String])? {
     guard text.localizedCaseInsensitiveContains("unexpected argument"),
       let word = words.first(where: { text.contains("'\($0)'") })
     else { return nil }
-    var command: any ParsableCommand.Type = root
+    var command = root
     var path = [root._commandName]
     for name in words.prefix(while: { $0 != word }) {
       guard let inner = command.configuration.subcommands.first(where: { $0._commandName == name })
@@ -117,7 +110,7 @@ enum UsageMessage {
     return (word, command, path)
   }
 
-  private static func names(of command: any ParsableCommand.Type) -> [String] {
+  private static func names(of command: CommandType) -> [String] {
     command.configuration.subcommands.filter { $0.configuration.shouldDisplay }
       .map { $0._commandName }
   }
