@@ -239,11 +239,9 @@ struct StarOptions: ParsableArguments {
   ///
   /// - Returns: The method.
   func method(at url: String, for author: Author, _ options: inout DatabaseOptions) -> StarMethod {
-    switch stars {
-    case .auto: .automatic(at: url, for: author, &options)
-    case .transaction: .transaction
-    case .increment: .increment(at: url, for: author, &options)
-    }
+    if stars == .transaction { return .transaction }
+    let method = StarMethod.automatic(at: url, for: author, &options)
+    return stars == .increment && method == .transaction ? .increment : method
   }
 }
 
@@ -257,21 +255,12 @@ extension StarMethod {
     for author: Author,
     _ options: inout DatabaseOptions
   ) -> StarMethod {
-    guard isLocal(url) || options.tokenProvider != nil else { return .transaction }
-    return increment(at: url, for: author, &options)
-  }
-
-  fileprivate static func increment(
-    at url: String,
-    for author: Author,
-    _ options: inout DatabaseOptions
-  ) -> StarMethod {
-    guard isLocal(url) else { return .increment }
+    guard url.hasPrefix("unix:") else {
+      return options.tokenProvider == nil ? .transaction : .increment
+    }
     options.localUser = author.uid
     return .localIncrement
   }
-
-  private static func isLocal(_ url: String) -> Bool { url.hasPrefix("unix:") }
 }
 
 extension CommandFailure {
