@@ -349,7 +349,8 @@ package struct Blog: Sendable {
   ) {
     switch withKey(action) {
     case .post(let id, let title, let body):
-      write(post: id ?? "", title: title, body: body, completion: completion)
+      let post = Post(id: id ?? "", uid: me.uid, author: me.name, title: title, body: body)
+      write(post, completion: completion)
     case .comment(let id, let comment, let text, let answered):
       write(
         comment: comment ?? "",
@@ -409,18 +410,13 @@ package struct Blog: Sendable {
   }
 
   /// Writes a post and its copy in the author's list in one update.
-  private func write(
-    post id: PostID,
-    title: String,
-    body: String,
-    completion: @escaping BlogCompletion
-  ) {
-    guard Self.accepts(BlogBounds.problem(title: title, body: body), or: completion) else { return }
-    let post = Post(id: id, uid: me.uid, author: me.name, title: title, body: body)
+  private func write(_ post: Post, completion: @escaping BlogCompletion) {
+    let problem = BlogBounds.problem(title: post.title, body: post.body)
+    guard Self.accepts(problem, or: completion) else { return }
     let values: [String: Any] = [
-      "posts/\(id)": post.storedValue,
-      "user-posts/\(me.uid)/\(id)": post.storedValue,
-      "users/\(me.uid)/username": me.name,
+      "posts/\(post.id)": post.storedValue,
+      "user-posts/\(post.uid)/\(post.id)": post.storedValue,
+      "users/\(post.uid)/username": post.author,
     ]
     update(values, leading: BlogTrace.all(of: post), completion: completion)
   }
