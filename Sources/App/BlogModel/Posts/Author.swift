@@ -96,7 +96,8 @@ package struct NameBook: Sendable, Equatable {
   /// The looks that more than one account shares.
   private var shared: Set<String> = []
 
-  package init() {}
+  /// Makes a book of the names of some people.
+  package init(_ people: [Author] = []) { for person in people { learn(person) } }
 
   /// Records that an account uses a name.
   ///

@@ -34,8 +34,7 @@ struct List: BlogCommand {
 extension BlogSession {
   fileprivate func print(_ posts: [Post]) {
     let now = database.serverTime
-    var names = NameBook()
-    for post in posts { names.learn(post.writer) }
+    let names = NameBook(posts.map(\.writer))
     for post in posts {
       let star = post.stars.contains(blog.me.uid) ? "★" : "☆"
       let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
@@ -104,8 +103,7 @@ struct Notices: BlogCommand {
     let muted = await session.blog.muted()
     let entries = all.filter { !($0.author.map { muted.contains($0.uid) } ?? false) }
     let now = session.database.serverTime
-    var names = NameBook()
-    for author in entries.compactMap(\.author) { names.learn(author) }
+    let names = NameBook(entries.compactMap(\.author))
     for entry in entries where !unread || state.isUnread(entry) {
       let isUnread = state.isUnread(entry)
       let age = entry.at.map { AgeText.of(now - $0) } ?? "-"
@@ -134,8 +132,7 @@ struct People: BlogCommand {
     let muted = await blog.muted()
     let places = Dictionary(await blog.reading(of: terminals).map { ($0.id, $0) }) { $1 }
     let people = Person.all(in: terminals).filter { !muted.contains($0.author.uid) }
-    var names = NameBook()
-    for person in people { names.learn(person.author) }
+    let names = NameBook(people.map(\.author))
     for person in people {
       let terminals = person.terminals.map(\.terminal).joined(separator: ", ")
       let what = ReadingPlace.sentence(of: person.terminals.compactMap { places[$0.id] })
@@ -199,8 +196,7 @@ struct Show: BlogCommand {
       Output.line(.object(members))
       return
     }
-    var names = NameBook()
-    for person in [post.writer] + comments.map(\.writer) { names.learn(person) }
+    let names = NameBook([post.writer] + comments.map(\.writer))
     let now = session.database.serverTime
     let age = post.createdAt.map { AgeText.of(now - $0) } ?? "-"
     Output.line(untrusted: post.title)

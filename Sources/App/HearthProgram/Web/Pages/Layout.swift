@@ -11,11 +11,11 @@ struct Layout {
   private static let excerpt = 260
 
   private let site: Site
-  private var names = NameBook()
+  private let names: NameBook
 
   init(_ site: Site, naming people: [Author] = []) {
     self.site = site
-    for person in people { names.learn(person) }
+    names = NameBook(people)
   }
 
   // MARK: Pages
