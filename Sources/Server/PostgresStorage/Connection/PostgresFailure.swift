@@ -51,11 +51,8 @@ struct PostgresFailure: Error, CustomStringConvertible {
   /// Whether a retry may succeed, once PostgreSQL is back or another server has taken its place.
   var isTemporary: Bool {
     guard !isLost, let state else { return true }
-    switch state {
     // Read-only, as on a standby; starting, stopping or crashed.
-    case "25006", "57P01", "57P02", "57P03": return true
-    default: return false
-    }
+    return ["25006", "57P01", "57P02", "57P03"].contains(state)
   }
 
   /// The state of a change that another server has overtaken; nothing of PostgreSQL has it.
