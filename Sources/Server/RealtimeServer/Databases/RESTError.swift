@@ -53,11 +53,7 @@ struct RESTError: Error, Equatable {
 
   /// Makes the error for a refusal by the hub.
   init(_ response: ServerMessage.Response) {
-    let reason: String
-    switch response.payload {
-    case .json(let json): reason = json.string ?? ""
-    case .node: reason = ""
-    }
+    let reason = if case .json(let json) = response.payload { json.string ?? "" } else { "" }
     switch response.status {
     case .permissionDenied: self.init(401, reason: reason)
     case .invalidToken: self.init(401, reason: reason)

@@ -208,13 +208,8 @@ package enum DatabaseName {
   /// A valid name is also safe as a file name.
   package static func isValid(_ name: String) -> Bool {
     (1...63).contains(name.utf8.count)
-      && name.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-          UInt8(ascii: "-"):
-          true
-        default: false
-        }
+      && name.unicodeScalars.allSatisfy {
+        ("a"..."z").contains($0) || ("0"..."9").contains($0) || $0 == "-"
       }
   }
 }

@@ -300,12 +300,7 @@ final class DurableWriter {
 extension DatabaseError {
   /// Whether SQLite reports the error before the end of a transaction is in the log, so that none
   /// of it counts.
-  var isRefusal: Bool {
-    switch resultCode {
-    case .SQLITE_FULL, .SQLITE_BUSY, .SQLITE_CONSTRAINT: true
-    default: false
-    }
-  }
+  var isRefusal: Bool { [.SQLITE_FULL, .SQLITE_BUSY, .SQLITE_CONSTRAINT].contains(resultCode) }
 
   /// Whether the file differs from what was written, which is detected while reading it.
   var isDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
