@@ -67,9 +67,9 @@ struct Authority: Equatable {
   }
 }
 
-enum PercentEncoding {
+package enum PercentEncoding {
   /// Decodes a text; returns nil if an escape is malformed or the result is not UTF-8.
-  static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
+  package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String? {
     var bytes: [UInt8] = []
     var rest = text.utf8[...]
     while let byte = rest.popFirst() {
@@ -86,7 +86,7 @@ enum PercentEncoding {
   }
 
   /// Escapes everything but letters, digits and the marks that official clients leave unescaped.
-  static func encode(_ text: String) -> String {
+  package static func encode(_ text: String) -> String {
     var bytes: [UInt8] = []
     for byte in text.utf8 {
       if byte.isAlphanumeric || marks.contains(byte) {

@@ -151,12 +151,4 @@ package struct HTTPRequest: Sendable {
   package func headerList(_ name: String) -> [String] {
     headers[canonicalForm: name].map(String.init)
   }
-
-  /// Escapes a text for use as the value of a parameter.
-  package static func escape(_ text: String) -> String { PercentEncoding.encode(text) }
-
-  /// Decodes percent escapes; returns nil if one is malformed or the result is not UTF-8.
-  package static func unescape(_ text: some StringProtocol) -> String? {
-    PercentEncoding.decode(text)
-  }
 }

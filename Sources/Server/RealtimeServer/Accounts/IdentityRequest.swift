@@ -30,7 +30,9 @@ package struct IdentityRequest: Sendable {
   /// The path and query, as a client sends them.
   package var target: String {
     guard !parameters.isEmpty else { return route.path }
-    let pairs = parameters.map { "\(HTTPRequest.escape($0.name))=\(HTTPRequest.escape($0.value))" }
+    let pairs = parameters.map { name, value in
+      "\(PercentEncoding.encode(name))=\(PercentEncoding.encode(value))"
+    }
     return "\(route.path)?\(pairs.joined(separator: "&"))"
   }
 
@@ -160,7 +162,7 @@ enum RequestBody {
     var members: [JSONMember] = []
     for pair in text.split(separator: "&") {
       let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      let texts = sides.compactMap { HTTPRequest.unescape($0) }
+      let texts = sides.compactMap { PercentEncoding.decode($0) }
       guard texts.count == sides.count, let name = texts.first else {
         throw IdentityError("INVALID_ARGUMENT", detail: "The form is malformed.")
       }

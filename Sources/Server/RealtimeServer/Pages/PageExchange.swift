@@ -48,7 +48,7 @@ final class PageExchange: InternalPeer, Schedulable {
   ) -> EventLoopFuture<HTTPReply> {
     // What is no text is the name of no page, which the pages say in their own way.
     let segments = request.path.split(separator: "/").map {
-      HTTPRequest.unescape($0) ?? String($0)
+      PercentEncoding.decode($0) ?? String($0)
     }
     let exchange = PageExchange(request, on: core, versions: versions)
     exchange.peer = core.openInternal(exchange)

@@ -190,7 +190,7 @@ enum RESTPath {
     guard path.hasSuffix(suffix) else { return nil }
     var keys: [ChildKey] = []
     for segment in path.utf8.dropLast(suffix.utf8.count).split(separator: UInt8(ascii: "/")) {
-      guard let text = HTTPRequest.unescape(String(Substring(segment))) else {
+      guard let text = PercentEncoding.decode(String(Substring(segment))) else {
         throw RESTError(400, reason: "Invalid path: Invalid token in path")
       }
       keys.append(ChildKey(text))

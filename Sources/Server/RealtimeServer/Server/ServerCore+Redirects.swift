@@ -32,7 +32,7 @@ extension ServerCore {
     var target = RedirectTicket.split(request.target).target
     let name = name(in: request)
     func add(_ parameter: String, _ value: String) {
-      target += "\(target.contains("?") ? "&" : "?")\(parameter)=\(HTTPRequest.escape(value))"
+      target += "\(target.contains("?") ? "&" : "?")\(parameter)=\(PercentEncoding.encode(value))"
     }
     if request.parameter("ns") == nil { add("ns", name) }
     do throws(RESTError) {
