@@ -365,7 +365,7 @@ struct Inspection: ~Copyable {
       let key = evaluator.frames[frame].key
       return Explanation.Binding(name: name, text: JSONValue.string(key.string).text)
     }
-    let auth = Self.text(evaluator.request.auth)
+    let auth = Self.text(evaluator.request.client.auth)
     bindings.append(Explanation.Binding(name: "auth", text: auth))
     bindings.append(Explanation.Binding(name: "data", text: Self.text(frame.node.node)))
     if evaluator.request.newRoot != nil {

@@ -145,7 +145,7 @@ extension RuleSet {
     return withUnsafePointer(to: root) { root in
       withUnsafePointer(to: query) { query in
         let request = RuleRequest(
-          subject: subject,
+          client: subject.client,
           now: Double(now),
           root: NodeView(root),
           newRoot: nil,
@@ -187,7 +187,7 @@ extension RuleSet {
     return withUnsafePointer(to: oldRoot) { root in
       withUnsafePointer(to: newRoot) { newRoot in
         let request = RuleRequest(
-          subject: subject,
+          client: subject.client,
           now: Double(now),
           root: NodeView(root),
           newRoot: NodeView(newRoot)
@@ -227,7 +227,7 @@ extension RuleSet {
       // Without a result, since a generic function would not be specialised across modules.
       _ = root.withReplacement(at: path, by: new) { newRoot in
         let request = RuleRequest(
-          subject: subject,
+          client: subject.client,
           now: Double(now),
           root: root,
           newRoot: newRoot
@@ -264,7 +264,7 @@ extension RuleSet {
     defer { withExtendedLifetime(subject) {} }
     return withUnsafePointer(to: root) { root in
       let request = RuleRequest(
-        subject: subject,
+        client: subject.client,
         now: Double(now),
         root: NodeView(root),
         newRoot: nil

@@ -35,18 +35,18 @@ extension Evaluator {
 
   @inline(__always)
   mutating func uid(at offset: Int32) throws(EvaluationError) -> RuleValue {
-    if case .map = request.auth {
+    if case .map = request.client.auth {
       // This costs as much as any other member.
-      try budget.spend(1 + request.memberCount)
-      return request.uid
+      try budget.spend(1 + request.client.memberCount)
+      return request.client.uid
     }
     return try uidOfOther(at: offset)
   }
 
   /// The member `uid` of an `auth` without members.
   private func uidOfOther(at offset: Int32) throws(EvaluationError) -> RuleValue {
-    if case .null = request.auth { return .null }
-    throw EvaluationError("\(request.auth.kind) has no member 'uid'", at: Int(offset))
+    if case .null = request.client.auth { return .null }
+    throw EvaluationError("\(request.client.auth.kind) has no member 'uid'", at: Int(offset))
   }
 
   mutating func length(_ text: LeafText) throws(EvaluationError) -> RuleValue {

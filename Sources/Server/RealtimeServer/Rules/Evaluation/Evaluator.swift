@@ -225,7 +225,7 @@ struct Evaluator: ~Copyable {
       if case .null = try value(step) { return true }
       return false
     case .isSignedOut:
-      if case .null = request.auth { return true }
+      if case .null = request.client.auth { return true }
       return false
     case .hasNoPriority(let location): return try !node(at: location).hasPriority
     case .equal(let left, let right, let offset):
@@ -317,7 +317,7 @@ struct Evaluator: ~Copyable {
     case .bool(let value): return .bool(value)
     case .number(let value): return .number(value)
     case .text(let text): return .string(text)
-    case .auth: return request.auth
+    case .auth: return request.client.auth
     case .uid(let offset): return try uid(at: offset)
     case .now: return .number(request.now)
     case .capture(let frame): return .string(frames[Int(frame)].key)
@@ -418,11 +418,11 @@ struct Evaluator: ~Copyable {
     switch program.pointee.keys[slot] {
     case .literal(let key): return key
     case .computed(let step, _, _):
-      guard let key = request.uidKey, case .uid = program.pointee.steps[Int(step)] else {
+      guard let key = request.client.uidKey, case .uid = program.pointee.steps[Int(step)] else {
         return nil
       }
       // This costs as much as any other path.
-      try budget.spend(1 + request.memberCount + key.byteCount + RulesLimits.stepsPerKey)
+      try budget.spend(1 + request.client.memberCount + key.byteCount + RulesLimits.stepsPerKey)
       return key
     case .parent: return nil
     }

@@ -4,12 +4,7 @@ internal import RealtimeCore
 ///
 // Safety: as for `NodeView`; the caller also retains the subject and the query.
 struct RuleRequest {
-  /// The `auth` of the client, its member `uid`, and the cost of looking one up.
-  let auth: RuleValue
-  let uid: RuleValue
-  let memberCount: Int
-  /// The member `uid` if it is a single key, as nearly always.
-  let uidKey: LeafText?
+  let client: RuleClient
   /// The time in milliseconds since 1970.
   let now: Double
   /// All current data.
@@ -17,24 +12,7 @@ struct RuleRequest {
   /// All data after the write; nil for a read.
   let newRoot: NodeView?
   /// The query of a read; nil for a write.
-  let query: UnsafePointer<Query>?
-
-  init(
-    subject: RuleSubject,
-    now: Double,
-    root: NodeView,
-    newRoot: NodeView?,
-    query: UnsafePointer<Query>? = nil
-  ) {
-    auth = subject.auth
-    uid = subject.uid
-    memberCount = subject.memberCount
-    uidKey = subject.uidKey
-    self.now = now
-    self.root = root
-    self.newRoot = newRoot
-    self.query = query
-  }
+  var query: UnsafePointer<Query>?
 }
 
 /// A location on the path from the root to the rule being evaluated.

@@ -4,14 +4,8 @@ package import RealtimeCore
 ///
 // Safety: initialized once, before it is shared; `members` retains what the values borrow.
 package final class RuleSubject: @unchecked Sendable {
-  let auth: RuleValue
-  /// Its member `uid`, which nearly every rule uses.
-  let uid: RuleValue
-  /// The number of members of `auth`, which is also the cost of looking one up.
-  let memberCount: Int
-  /// The member `uid` if it is text that, as a path, is a single key.
-  let uidKey: LeafText?
-  /// What ``auth`` borrows.
+  let client: RuleClient
+  /// What ``client`` borrows.
   private let members: RuleMembers?
 
   /// A client that has not signed in.
@@ -23,22 +17,30 @@ package final class RuleSubject: @unchecked Sendable {
   ///   signed in.
   package init(_ auth: JSONValue?) {
     guard let auth, auth.members != nil else {
-      (self.auth, uid, uidKey, members) = (.null, .null, nil, nil)
-      memberCount = 0
+      (client, members) = (RuleClient(), nil)
       return
     }
     let members = RuleMembers(auth)
-    self.members = members
-    self.auth = .map(Unmanaged.passUnretained(members))
-    memberCount = members.count
     let uidName = Lent("uid".utf8)
-    uid = withExtendedLifetime(uidName) { members[LeafText(uidName.elements)] }
+    let uid = withExtendedLifetime(uidName) { members[LeafText(uidName.elements)] }
+    var client = RuleClient(auth: .map(Unmanaged.passUnretained(members)), uid: uid)
+    client.memberCount = members.count
     if case .string(let text) = uid, text.byteCount > 0, !text.utf8.contains(UInt8(ascii: "/")) {
-      uidKey = text
-    } else {
-      uidKey = nil
+      client.uidKey = text
     }
+    (self.client, self.members) = (client, members)
   }
+}
+
+/// The `auth` of a client, borrowed from a subject.
+struct RuleClient {
+  var auth = RuleValue.null
+  /// Its member `uid`, which nearly every rule uses.
+  var uid = RuleValue.null
+  /// The number of members of `auth`, which is also the cost of looking one up.
+  var memberCount = 0
+  /// The member `uid` if it is text that, as a path, is a single key, as nearly always.
+  var uidKey: LeafText?
 }
 
 /// An object or array within `auth`, prepared for evaluation; elements go by their positions.
