@@ -16,13 +16,14 @@ struct Authority: Equatable {
       rest = lowercased[lowercased.index(after: end)...]
       // One colon would be that of a port.
       guard name.utf8.count(where: { $0 == UInt8(ascii: ":") }) > 1,
-        name.utf8.allSatisfy(Self.isAddressByte)
+        name.utf8.allSatisfy({ Self.isDigit($0) || "abcdef:.".utf8.contains($0) })
       else { return nil }
     } else {
       let colon = lowercased.firstIndex(of: ":") ?? lowercased.endIndex
       name = lowercased[..<colon]
       rest = lowercased[colon...]
-      guard name.utf8.allSatisfy(Self.isNameByte) else { return nil }
+      let marks = "-._".utf8
+      guard name.utf8.allSatisfy({ $0.isAlphanumeric || marks.contains($0) }) else { return nil }
     }
     guard !name.isEmpty else { return nil }
     host = String(name)
@@ -56,14 +57,6 @@ struct Authority: Equatable {
 
   private static func isDigit(_ byte: UInt8) -> Bool {
     byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9")
-  }
-
-  private static func isNameByte(_ byte: UInt8) -> Bool {
-    byte.isAlphanumeric || "-._".utf8.contains(byte)
-  }
-
-  private static func isAddressByte(_ byte: UInt8) -> Bool {
-    isDigit(byte) || "abcdef:.".utf8.contains(byte)
   }
 }
 
