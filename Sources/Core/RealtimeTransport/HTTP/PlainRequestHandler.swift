@@ -198,12 +198,8 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
     waiting.isDraining = false
     guard isReceiving, waiting.parts.isEmpty else { return }
     if let failure = waiting.failure { return write(failure, isLast: true) }
-    resumeInput()
-  }
-
-  /// Receives more once nothing that has been decoded waits.
-  private func resumeInput() {
-    guard waiting.isPaused, mayReceive, waiting.parts.isEmpty, !waiting.isDraining else { return }
+    // Nothing that has been decoded waits any more.
+    guard waiting.isPaused, mayReceive else { return }
     waiting.isPaused = false
     input.setReading(true)
   }
