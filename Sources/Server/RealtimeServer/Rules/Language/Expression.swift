@@ -178,7 +178,8 @@ extension Expression {
     case .literal(.bool(let value)): .bool(value)
     case .literal(.number), .literal(.text): .other
     // A member of null is either null or an error, which denies as well.
-    case .member(let base, _, _), .index(let base, _, _): base.isNull ? .null : nil
+    case .member(let base, _, _), .index(let base, _, _):
+      if case .null? = base.certainty { .null } else { nil }
     case .not(let operand):
       if case .bool(let value) = operand.certainty { .bool(!value) } else { nil }
     case .all(let operands):
@@ -199,10 +200,6 @@ extension Expression {
       .stringCall, .matches:
       nil
     }
-  }
-
-  private var isNull: Bool {
-    if case .null = certainty { true } else { false }
   }
 
   /// Whether two values are equal, if that is certain; a captured key is never null.
