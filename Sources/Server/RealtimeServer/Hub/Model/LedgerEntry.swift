@@ -96,11 +96,6 @@ package struct RefusedWrites: Sendable, Equatable {
   package struct Run: Sendable, Equatable {
     package var numbers: ClosedRange<Int64>
     package var status: StatusCode
-
-    init(_ numbers: ClosedRange<Int64>, status: StatusCode) {
-      self.numbers = numbers
-      self.status = status
-    }
   }
 
   /// The runs in ascending order, as few as possible.
@@ -122,7 +117,7 @@ package struct RefusedWrites: Sendable, Equatable {
   /// - Complexity: O(runs), and O(1) for numbers above all others
   package mutating func insert(_ numbers: ClosedRange<Int64>, status: StatusCode) {
     remove(numbers)
-    var run = Run(numbers, status: status)
+    var run = Run(numbers: numbers, status: status)
     var index = firstRun(endingFrom: numbers.lowerBound)
     if index < runs.count, runs[index].status == status,
       runs[index].numbers.lowerBound - 1 == numbers.upperBound
@@ -149,11 +144,12 @@ package struct RefusedWrites: Sendable, Equatable {
     var kept: [Run] = []
     while end < runs.count, runs[end].numbers.lowerBound <= numbers.upperBound {
       let run = runs[end]
-      if run.numbers.lowerBound < numbers.lowerBound {
-        kept.append(Run(run.numbers.lowerBound...(numbers.lowerBound - 1), status: run.status))
+      let (first, last) = (run.numbers.lowerBound, run.numbers.upperBound)
+      if first < numbers.lowerBound {
+        kept.append(Run(numbers: first...(numbers.lowerBound - 1), status: run.status))
       }
-      if run.numbers.upperBound > numbers.upperBound {
-        kept.append(Run((numbers.upperBound + 1)...run.numbers.upperBound, status: run.status))
+      if last > numbers.upperBound {
+        kept.append(Run(numbers: (numbers.upperBound + 1)...last, status: run.status))
       }
       end += 1
     }
