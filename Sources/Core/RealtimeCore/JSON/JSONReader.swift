@@ -11,14 +11,12 @@
 /// A reader is valid only while the closure runs to which the text was lent.
 package struct JSONReader {
   private var scanner: JSONScanner
-  private let source: UnsafeBufferPointer<UInt8>
   private var depth = 0
   /// Whether no member of the current object has been read yet.
   private var isAtStart = false
 
   /// Makes a reader that starts at the beginning of UTF-8 text.
   package init(_ source: UnsafeBufferPointer<UInt8>, depthLimit: Int = Limits.jsonDepth) {
-    self.source = source
     scanner = JSONScanner(source, depthLimit: depthLimit)
   }
 
@@ -93,9 +91,7 @@ package struct JSONReader {
   package mutating func node() throws(JSONError) -> (Result<Node, NodeError>, JSONSpan) {
     let start = scanner.position
     let node = try NodeParser.parse(&scanner)
-    return (
-      node, JSONSpan(of: source, range: start..<scanner.position, depthLimit: scanner.depthLimit)
-    )
+    return (node, span(start..<scanner.position))
   }
 
   /// Skips a value without validating it; reading the returned span validates it.
@@ -103,7 +99,12 @@ package struct JSONReader {
   /// - Throws: ``JSONError`` if the text ends before the value does.
   /// - Complexity: O(bytes)
   package mutating func skip() throws(JSONError) -> JSONSpan {
-    JSONSpan(of: source, range: try scanner.skipValue(), depthLimit: scanner.depthLimit)
+    let range = try scanner.skipValue()
+    return span(range)
+  }
+
+  private func span(_ range: Range<Int>) -> JSONSpan {
+    JSONSpan(scanner: JSONScanner(scanner.source, range: range, depthLimit: scanner.depthLimit))
   }
 
   /// Checks that only white space is left.
@@ -116,19 +117,7 @@ package struct JSONReader {
 ///
 /// A span is valid only while the closure runs to which the text was lent.
 package struct JSONSpan {
-  private let source: UnsafeBufferPointer<UInt8>
-  private let range: Range<Int>
-  private let depthLimit: Int
-
-  init(of source: UnsafeBufferPointer<UInt8>, range: Range<Int>, depthLimit: Int) {
-    self.source = source
-    self.range = range
-    self.depthLimit = depthLimit
-  }
-
-  private var scanner: JSONScanner {
-    JSONScanner(source, range: range, depthLimit: depthLimit)
-  }
+  let scanner: JSONScanner
 
   /// Parses the value directly as a node.
   ///

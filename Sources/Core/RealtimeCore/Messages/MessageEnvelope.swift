@@ -120,7 +120,7 @@ struct MessageEnvelope {
     at range: Range<Int>,
     in source: UnsafeBufferPointer<UInt8>
   ) -> JSONValue? {
-    try? JSONSpan(of: source, range: range, depthLimit: 0).json()
+    try? JSONSpan(scanner: JSONScanner(source, range: range, depthLimit: 0)).json()
   }
 
   /// For each of the names, in quotes, the span of the last value that it has in an object that may
