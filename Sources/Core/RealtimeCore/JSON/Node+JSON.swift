@@ -61,19 +61,17 @@ extension Node {
   }
 
   private static func node(of members: [JSONMember]) throws(NodeError) -> Node {
-    var priority: LeafValue?
+    var special = SpecialMembers()
     var entries: [(key: ChildKey, value: Node)] = []
     entries.reserveCapacity(members.count)
-    var value: Node?
-    var deferred: DeferredValue?
     for member in members {
       switch member.name {
-      case ".priority": priority = try priorityValue(member.value)
+      case ".priority": special.priority = try priorityValue(member.value)
       case ".value":
         let node = try Node(json: member.value)
         if node.children != nil { throw NodeError(description: ".value must be a leaf") }
-        value = node
-      case ".sv": deferred = deferred ?? DeferredValue(json: member.value)
+        special.value = node
+      case ".sv": special.deferred = special.deferred ?? DeferredValue(json: member.value)
       default:
         let node = try Node(json: member.value)
         if node.isEmpty || member.name.utf8.first == UInt8(ascii: "."),
@@ -84,13 +82,12 @@ extension Node {
         entries.append((ChildKey(member.name), node))
       }
     }
-    let special = SpecialMembers(priority: priority, value: value, deferred: deferred)
     if let problem = special.problem(beside: entries.first?.key) {
       throw NodeError(description: problem)
     }
-    if let deferred { return .leaf(.deferred(deferred)) }
-    if let value, !value.isEmpty { return value.withPriority(priority) }
-    return Node(sortedChildren: sorted(entries), priority: priority)
+    if let deferred = special.deferred { return .leaf(.deferred(deferred)) }
+    if let value = special.value, !value.isEmpty { return value.withPriority(special.priority) }
+    return Node(sortedChildren: sorted(entries), priority: special.priority)
   }
 
   /// Sorts by key; if a key occurs twice, the later entry counts.
