@@ -188,21 +188,13 @@ struct EmulatorVerifier: CredentialVerifier {
       return VerifiedCredential(identity: .administrator)
     }
     guard let token = UnverifiedToken(authentication.credential) else {
-      throw RequestError(.invalidToken, reason: "Could not parse auth token.")
+      throw .invalidToken("Could not parse auth token.")
     }
     guard token.algorithm == "none" else {
-      throw RequestError(
-        .invalidToken,
-        reason: "The emulator accepts only unsigned tokens, such as emulators issue."
-      )
+      throw .invalidToken("The emulator accepts only unsigned tokens, such as emulators issue.")
     }
     guard let uid = token.claims["sub"]?.string ?? token.claims["user_id"]?.string, !uid.isEmpty
-    else {
-      throw RequestError(
-        .invalidToken,
-        reason: "The token names no user by \"sub\" or \"user_id\"."
-      )
-    }
+    else { throw .invalidToken("The token names no user by \"sub\" or \"user_id\".") }
     let provider = token.claims["firebase"]?["sign_in_provider"] ?? .string("custom")
     let auth = JSONValue.object(
       ("uid", .string(uid)),

@@ -95,9 +95,9 @@ package final class TokenAuthority: Sendable {
     for database: String,
     at timestamp: Int64
   ) throws(RequestError) -> JSONValue {
-    guard let token = WebToken(text) else { throw Self.invalid("Could not parse auth token.") }
+    guard let token = WebToken(text) else { throw .invalidToken("Could not parse auth token.") }
     guard token.algorithm == SigningKey.algorithm else {
-      throw Self.invalid("Unsupported jwt algorithm: \(token.algorithm.prefix(16))")
+      throw .invalidToken("Unsupported jwt algorithm: \(token.algorithm.prefix(16))")
     }
     let (keys, revocations) = state.withLockedValue { ($0.keys, $0.revocations) }
     if isShared, let id = token.keyID, keys[id] == nil,
@@ -112,17 +112,17 @@ package final class TokenAuthority: Sendable {
     }
     guard let key = token.keyID.flatMap({ keys[$0] }),
       key.isSigned(token.signed, by: token.signature)
-    else { throw Self.invalid("The auth token's signature is not this server's.") }
+    else { throw .invalidToken("The auth token's signature is not this server's.") }
     let claims = token.claims
     guard claims["iss"]?.string == keys.issuer, claims["aud"]?.string == database else {
-      throw Self.invalid("The auth token is for another database.")
+      throw .invalidToken("The auth token is for another database.")
     }
     guard let uid = claims["sub"]?.string, !uid.isEmpty, let issued = claims["iat"]?.integer,
       let expires = claims["exp"]?.integer
-    else { throw Self.invalid("The auth token lacks a claim.") }
+    else { throw .invalidToken("The auth token lacks a claim.") }
     let now = timestamp / 1_000
     guard max(issued, claims["nbf"]?.integer ?? issued) <= now + Self.tolerance else {
-      throw Self.invalid("The auth token is not valid yet.")
+      throw .invalidToken("The auth token is not valid yet.")
     }
     guard expires * 1_000 > timestamp else {
       throw RequestError(.expiredToken, reason: "Auth token is expired.")
@@ -131,10 +131,6 @@ package final class TokenAuthority: Sendable {
       throw RequestError(.expiredToken, reason: "Auth token is revoked.")
     }
     return claims
-  }
-
-  private static func invalid(_ reason: String) -> RequestError {
-    RequestError(.invalidToken, reason: reason)
   }
 }
 

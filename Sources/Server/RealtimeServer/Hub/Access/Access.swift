@@ -196,10 +196,7 @@ struct Access: Sendable {
         auth = .null
       } else if let override = authentication.override {
         guard override.members != nil else {
-          throw RequestError(
-            .invalidToken,
-            reason: "the user to act as must be an object or null"
-          )
+          throw .invalidToken("the user to act as must be an object or null")
         }
         state = AuthState(identity: .user(override), isExplained: true, expires: verified.expires)
         auth = override

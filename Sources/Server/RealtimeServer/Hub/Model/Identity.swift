@@ -101,6 +101,6 @@ package struct NoSignIn: CredentialVerifier {
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64
   ) throws(RequestError) -> VerifiedCredential {
-    throw RequestError(.invalidToken, reason: "this server accepts no credentials")
+    throw .invalidToken("this server accepts no credentials")
   }
 }

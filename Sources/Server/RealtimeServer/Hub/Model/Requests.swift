@@ -32,6 +32,10 @@ package struct RequestError: Error, Equatable {
     self.reason = reason
   }
 
+  static func invalidToken(_ reason: String) -> RequestError {
+    RequestError(.invalidToken, reason: reason)
+  }
+
   /// The refusal of a request whose response would be longer than allowed.
   static func tooLong(_ bytes: Int) -> RequestError {
     RequestError(.tooBig, reason: "the data is longer than \(bytes) bytes")
