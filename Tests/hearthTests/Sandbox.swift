@@ -19,6 +19,8 @@ final class Sandbox {
       "XDG_DATA_HOME": directory + "/data",
       "XDG_STATE_HOME": directory + "/state",
       "XDG_RUNTIME_DIR": directory + "/run",
+      // What a program leaves behind goes with the sandbox; the paths of sockets in it are short.
+      "TMPDIR": directory,
       "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
       "LANG": "C.UTF-8",
       "LC_ALL": "C.UTF-8",

@@ -60,7 +60,7 @@ extension EndToEnd {
         try Spawned(
           Sandbox.program,
           ["swarm", "--report", sandbox.directory + "/report.json"] + access + arguments,
-          environment: sandbox.environment.merging(["TMPDIR": sandbox.directory]) { $1 },
+          environment: sandbox.environment,
           output: sandbox.directory + "/swarm.out",
           errors: sandbox.directory + "/swarm.err"
         )

@@ -23,9 +23,7 @@ struct SwarmProcess {
       Sandbox.program,
       ["swarm", "--report", report, "--rules", Sandbox.package + "/assets/rules/blog.json"]
         + arguments,
-      // The directory of the run is created in the sandbox, where its sockets have short paths.
-      environment: sandbox.environment.merging(["TMPDIR": sandbox.directory]) { $1 }
-        .merging(variables) { $1 },
+      environment: sandbox.environment.merging(variables) { $1 },
       output: output,
       errors: output + ".err"
     )
@@ -161,7 +159,7 @@ extension EndToEnd {
     private static func open(in sandbox: Sandbox) throws -> Sandbox.Pane {
       let rules = Sandbox.package + "/assets/rules/blog.json"
       return try sandbox.open(
-        "TMPDIR=\(sandbox.directory) \(Sandbox.program) swarm --users 3 --seconds 600 --rate 60 "
+        "\(Sandbox.program) swarm --users 3 --seconds 600 --rate 60 "
           + "--terminals 0 --rules \(rules); echo \"status $?\"; sleep 1000"
       )
     }
@@ -334,8 +332,7 @@ extension EndToEnd {
         "--users", "2", "--seconds", "1", "--report", pipe,
         "--rules", Sandbox.package + "/assets/rules/blog.json",
       ]
-      let environment = sandbox.environment.merging(["TMPDIR": sandbox.directory]) { $1 }
-      let outcome = try sandbox.run(["swarm"] + arguments, environment: environment)
+      let outcome = try sandbox.run(["swarm"] + arguments)
       #expect(outcome.status == 1 && outcome.errors.contains("nobody reads it"))
       #expect(outcome.output.contains("verdict: "), "\(outcome.errors)")
     }
