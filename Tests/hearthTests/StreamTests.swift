@@ -94,7 +94,14 @@ extension EndToEnd {
       process.arguments = ["get", "/a"]
       process.environment = sandbox.environment
       process.standardOutput = pipe
+      let end = dup(writing)
       try process.run()
+      // Nobody reads before the pipe is full, so that a part of the text has to wait.
+      try waitUntil("the pipe is full") {
+        var descriptor = pollfd(fd: end, events: Int16(POLLOUT), revents: 0)
+        return poll(&descriptor, 1, 0) == 0
+      }
+      close(end)
       let output = try pipe.fileHandleForReading.readToEnd()
       process.waitUntilExit()
       #expect(process.terminationStatus == 0)
