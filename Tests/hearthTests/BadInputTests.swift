@@ -51,7 +51,6 @@ extension EndToEnd {
 
     @Test("A home directory that is relative is none", arguments: ["", "home", "./home"])
     func relativeHome(home: String) throws {
-      let sandbox = try Sandbox()
       var environment = sandbox.environment.filter { !$0.key.hasPrefix("XDG_") }
       environment["HOME"] = home
       for command in ["list", "--plain", "serve", "fsck", "drafts"] {
@@ -67,7 +66,6 @@ extension EndToEnd {
 
     @Test("A home directory that cannot be written is named, and has no use beside --data-dir")
     func unwritableHome() throws {
-      let sandbox = try Sandbox()
       var environment = sandbox.environment.filter { !$0.key.hasPrefix("XDG_") }
       // Not even root can make a directory here.
       environment["HOME"] = "/proc/none"
@@ -85,7 +83,6 @@ extension EndToEnd {
 
     @Test("An empty path does not mean the whole database")
     func emptyDatabasePath() throws {
-      let sandbox = try Sandbox()
       try sandbox.hearth("set", "/a", "1")
       for words in [["set", "", "null"], ["get", ""], ["watch", "", "--count", "1"]] {
         expect(try sandbox.run(words), status: 2, says: "the path is empty")
@@ -99,7 +96,6 @@ extension EndToEnd {
 
     @Test("A pipe is no database, and is not waited for")
     func pipe() throws {
-      let sandbox = try Sandbox()
       let pipe = sandbox.directory + "/pipe"
       try #require(mkfifo(pipe, 0o600) == 0)
       for words in [["fsck", pipe], ["restore", pipe, "--replace"], ["backup", pipe]] {
@@ -109,7 +105,6 @@ extension EndToEnd {
 
     @Test("A relative data directory is refused if the working directory is gone")
     func withoutDirectory() throws {
-      let sandbox = try Sandbox()
       let place = sandbox.directory + "/gone"
       let command = """
         mkdir \(place); cd \(place); rmdir \(place); '\(Sandbox.program)' get /a --data-dir d
@@ -120,7 +115,6 @@ extension EndToEnd {
 
     @Test("A byte order mark at the beginning of stdin is no part of what is read")
     func byteOrderMark() throws {
-      let sandbox = try Sandbox()
       let mark = "\u{FEFF}"
       try sandbox.hearth("set", "/a", "-", input: mark + "1")
       #expect(try sandbox.hearth("get", "/a").output == "1\n")

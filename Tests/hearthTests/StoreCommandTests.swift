@@ -7,9 +7,12 @@ import Testing
 /// Commands that read and change the databases in PostgreSQL, without a server.
 @Suite("Commands with --store", .needsPostgres, .timeLimit(.minutes(3)))
 struct StoreCommandTests {
+  private let sandbox: Sandbox
+
+  init() throws { sandbox = try Sandbox() }
+
   @Test("A blog survives import, fsck, export, backup and migration unchanged")
   func wholeWay() throws {
-    let sandbox = try Sandbox()
     let postgres = try PostgresServer.shared.get()
     let store = try postgres.makeDatabase()
     let sample = Sandbox.package + "/assets/sample/blog.json"
@@ -36,7 +39,6 @@ struct StoreCommandTests {
 
   @Test("Odd keys are migrated unchanged, and invalid ones are rejected with their position")
   func maps() throws {
-    let sandbox = try Sandbox()
     let postgres = try PostgresServer.shared.get()
     let (store, data) = (try postgres.makeDatabase(), sandbox.directory + "/source")
     let odd =
@@ -92,7 +94,6 @@ struct StoreCommandTests {
 
   @Test("A database that a store does not have is not found")
   func missing() throws {
-    let sandbox = try Sandbox()
     let store = try PostgresServer.shared.get().makeDatabase()
     try sandbox.succeed("databases", "create", "other", "--store", store)
     for command in ["backup", "export"] {
@@ -111,7 +112,6 @@ struct StoreCommandTests {
     ]
   )
   func unreachable(command: [String]) throws {
-    let sandbox = try Sandbox()
     let outcome = try sandbox.run(command + ["--store", "postgres://127.0.0.1:1/nowhere"])
     #expect(outcome.status == 5, "\(outcome.errors)")
     let wrong = try sandbox.run(command + ["--store", "postgres://127.0.0.1:1/x?nothing=1"])
@@ -120,7 +120,6 @@ struct StoreCommandTests {
 
   @Test("A backup replaces what one that was killed has left behind")
   func killedBackup() throws {
-    let sandbox = try Sandbox()
     let store = try PostgresServer.shared.get().makeDatabase()
     let copy = sandbox.directory + "/copy.sqlite"
     let draft = copy + ".partial-draft"
@@ -135,7 +134,6 @@ struct StoreCommandTests {
 
   @Test("A database that PostgreSQL takes long to create is not said to have existed")
   func slowCreation() throws {
-    let sandbox = try Sandbox()
     let postgres = try PostgresServer.shared.get()
     let store = try postgres.makeDatabase()
     try sandbox.succeed("databases", "create", "first", "--store", store)
@@ -155,7 +153,6 @@ struct StoreCommandTests {
 
   @Test("A migration to a store that has accounts is refused before anything is moved")
   func occupied() throws {
-    let sandbox = try Sandbox()
     let store = try PostgresServer.shared.get().makeDatabase()
     func add(_ place: String...) throws {
       let words = ["users", "add", "ann@example.org", "--password-stdin"] + place
@@ -176,7 +173,6 @@ struct StoreCommandTests {
 
   @Test("fsck finds a wrong star count but leaves the repair to a server")
   func promises() throws {
-    let sandbox = try Sandbox()
     let store = try PostgresServer.shared.get().makeDatabase()
     let post = #"{"uid":"a","author":"A","title":"T","body":"B","starCount":2,"stars":{"a":true}}"#
     let file = try sandbox.write(
@@ -194,7 +190,6 @@ struct StoreCommandTests {
 
   @Test("Accounts and keys are changed only in the given store")
   func accounts() throws {
-    let sandbox = try Sandbox()
     let postgres = try PostgresServer.shared.get()
     let store = try postgres.makeDatabase()
     let early = try sandbox.hearth("users", "list", "--store", store)
@@ -216,7 +211,7 @@ struct StoreCommandTests {
 
   @Test("A server reachable from other machines must advertise an address")
   func nameless() throws {
-    let outcome = try Sandbox().run([
+    let outcome = try sandbox.run([
       "serve", "--store", "postgres://127.0.0.1:1/nowhere", "--port", "0", "--address", "0.0.0.0",
       "--allow-plaintext",
     ])
@@ -225,7 +220,6 @@ struct StoreCommandTests {
 
   @Test("A server does not take the address of another running one")
   func sameName() throws {
-    let sandbox = try Sandbox()
     let store = try PostgresServer.shared.get().makeDatabase()
     let options = ["--store", store, "--port", "0", "--advertise", "127.0.0.1:7001"]
     let first = try sandbox.serve(options)
@@ -248,7 +242,6 @@ struct StoreCommandTests {
     ]
   )
   func refused(command: [String]) throws {
-    let sandbox = try Sandbox()
     let store = "postgres://127.0.0.1:1/nowhere"
     var others = [["--data-dir", sandbox.directory + "/data"]]
     if command == ["users", "rotate-key"] {

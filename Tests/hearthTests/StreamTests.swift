@@ -5,15 +5,18 @@ extension EndToEnd {
   /// What commands do when their streams are closed, full or somebody else's.
   @Suite("Standard streams")
   struct StreamTests {
+    private let sandbox: Sandbox
+
+    init() throws { sandbox = try Sandbox() }
+
     /// Runs a shell command in which $HEARTH is the program.
-    private func shell(_ command: String, in sandbox: Sandbox) throws -> Sandbox.Outcome {
+    private func shell(_ command: String) throws -> Sandbox.Outcome {
       let environment = sandbox.environment.merging(["HEARTH": Sandbox.program]) { $1 }
       return try sandbox.run(["-c", command], of: "/bin/sh", environment: environment)
     }
 
     @Test("Commands from a pipe do not wait for ever for a server that is gone")
     func withoutServer() throws {
-      let sandbox = try Sandbox()
       let command = """
         cd \(sandbox.directory); mkfifo in; : > out
         $HEARTH --plain < in > out & app=$!
@@ -31,7 +34,7 @@ extension EndToEnd {
         grep -q "1. Unsent" out || { kill -KILL $app; exit 1; }
         wait $app && cat out
         """
-      let outcome = try shell(command, in: sandbox)
+      let outcome = try shell(command)
       #expect(outcome.status == 0 && outcome.output.contains("\n1. Unsent, by "), "\(outcome)")
     }
 
@@ -47,10 +50,9 @@ extension EndToEnd {
 
     @Test("A watch ends when nobody reads what it prints, although nothing changes")
     func unreadWatch() throws {
-      let sandbox = try Sandbox()
       try sandbox.hearth("set", "/notes/a", "1")
       let watch = "timeout 60 $HEARTH watch /notes; echo $? >&2"
-      let outcome = try shell("{ \(watch); } | head -1", in: sandbox)
+      let outcome = try shell("{ \(watch); } | head -1")
       #expect(outcome.output == "child_added /notes/a 1\n")
       #expect(outcome.errors == "141\n")
     }
@@ -83,7 +85,6 @@ extension EndToEnd {
 
     @Test("Output waits for a pipe that another program has set not to block")
     func nonblocking() throws {
-      let sandbox = try Sandbox()
       let text = String(repeating: "a", count: 2_000_000)
       try sandbox.hearth("set", "/a", "-", input: "\"\(text)\"")
       let pipe = Pipe()
@@ -113,9 +114,8 @@ extension EndToEnd {
       arguments: [">/dev/full", ">&-"]
     )
     func unprinted(redirection: String) throws {
-      let sandbox = try Sandbox()
       let command = "$HEARTH post --title T --body B \(redirection)"
-      let outcome = try shell("cd \(sandbox.directory); \(command)", in: sandbox)
+      let outcome = try shell("cd \(sandbox.directory); \(command)")
       let posts = try sandbox.hearth("list", "--json").lines
       #expect(posts.count == 1)
       let id = try #require(try object(posts[0])["id"] as? String)
@@ -129,9 +129,8 @@ extension EndToEnd {
       arguments: [">/dev/full", ">&-"]
     )
     func unprintedChange(redirection: String) throws {
-      let sandbox = try Sandbox()
       let command = "$HEARTH users add a@b.cd --password-stdin \(redirection)"
-      let outcome = try shell("echo a long password | \(command)", in: sandbox)
+      let outcome = try shell("echo a long password | \(command)")
       #expect(outcome.status == 7)
       #expect(outcome.errors.contains("it is done") && outcome.errors.contains("a@b.cd: added as"))
       #expect(try sandbox.hearth("users").output.contains("a@b.cd"))
@@ -142,17 +141,16 @@ extension EndToEnd {
       arguments: [">/dev/full", ">&-"]
     )
     func unprintedSteps(redirection: String) throws {
-      let sandbox = try Sandbox()
       let post = #"{"uid":"a","author":"a","title":"t","body":"b","starCount":3}"#
       try sandbox.hearth("set", "/posts/p", post)
       try sandbox.hearth("databases", "create", "other")
-      let repair = try shell("$HEARTH fsck --repair --ns hearth \(redirection)", in: sandbox)
+      let repair = try shell("$HEARTH fsck --repair --ns hearth \(redirection)")
       #expect(repair.status == 7, "\(repair.errors)")
       #expect(repair.errors.contains("it is done") && repair.errors.contains("2 repaired"))
       #expect(try sandbox.hearth("fsck", "--ns", "hearth").status == 0)
       try sandbox.hearth("stop")
       let (source, target) = (sandbox.directory + "/data/hearth", sandbox.directory + "/moved")
-      let move = try shell("$HEARTH migrate \(source) \(target) \(redirection)", in: sandbox)
+      let move = try shell("$HEARTH migrate \(source) \(target) \(redirection)")
       #expect(move.status == 7, "\(move.errors)")
       for name in ["hearth", "other"] {
         #expect(move.errors.contains("\(name): everything"), "\(move.errors)")
@@ -164,20 +162,18 @@ extension EndToEnd {
       arguments: [">&-", ">/dev/full"]
     )
     func withoutErrors(redirection: String) throws {
-      let sandbox = try Sandbox()
       try sandbox.post("T")
       let commands =
         "cd \(sandbox.directory); $HEARTH export x.json 2\(redirection)"
         + " && $HEARTH import x.json 2\(redirection)"
-      #expect(try shell(commands, in: sandbox).status == 0)
+      #expect(try shell(commands).status == 0)
       #expect(try sandbox.hearth("fsck").status == 0)
     }
 
     @Test("A server in the background keeps no file of the shell that started it")
     func inheritedDescriptors() throws {
-      let sandbox = try Sandbox()
       let file = sandbox.directory + "/kept"
-      #expect(try shell("$HEARTH list 9>\(file)", in: sandbox).status == 0)
+      #expect(try shell("$HEARTH list 9>\(file)").status == 0)
       let server = try #require(try sandbox.serverProcess())
       let folder = "/proc/\(server)/fd"
       for descriptor in try FileManager.default.contentsOfDirectory(atPath: folder) {
@@ -190,14 +186,13 @@ extension EndToEnd {
 
     @Test("Closed standard descriptors are not reused for other files")
     func closedDescriptors() throws {
-      let sandbox = try Sandbox()
       let file = sandbox.directory + "/x.json"
       try sandbox.hearth("set", "/x", "1")
-      let outcome = try shell("$HEARTH export \(file) <&- >&- 2>&-", in: sandbox)
+      let outcome = try shell("$HEARTH export \(file) <&- >&- 2>&-")
       #expect(outcome.status == 0)
       #expect(try String(contentsOfFile: file, encoding: .utf8).hasPrefix("{"))
       // The message about the missing output must not land in the file either.
-      #expect(try shell("$HEARTH get /x >&- 2>&-", in: sandbox).status == 1)
+      #expect(try shell("$HEARTH get /x >&- 2>&-").status == 1)
     }
   }
 }
