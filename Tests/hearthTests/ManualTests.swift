@@ -40,7 +40,7 @@ extension EndToEnd {
       #expect(commands.count > 30)
       for command in commands where !["help", "See"].contains(command) {
         #expect(manual.contains("hearth \(command)"), "\(command)")
-        let text = try sandbox.hearth(command, "--help").output
+        let text = programHelp([command])
         for option in text.matches(of: /(?m)^  (--[a-z-]+)/).map(\.output.1) {
           let isDocumented = manual.contains(String(option))
           #expect(isDocumented || ["--help", "--version"].contains(option), "\(command) \(option)")

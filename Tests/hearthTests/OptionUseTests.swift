@@ -8,6 +8,16 @@ import Testing
 
 @testable import HearthProgram
 
+/// What the program prints for these words and `--help`, without a process.
+func programHelp(_ words: [String]) -> String {
+  do {
+    _ = try Hearth.parseAsRoot(words + ["--help"])
+    return ""
+  } catch {
+    return Hearth.fullMessage(for: error)
+  }
+}
+
 /// Every option that a command accepts is used or refused.
 ///
 /// The commands and their options are those that the command line declares. A new command needs
