@@ -6,15 +6,13 @@ extension EndToEnd {
   /// Files in assets that the program itself prints; `UPDATE_GOLDENS=1` writes them.
   @Suite("Manual and completions")
   struct ManualTests {
-    private static let files = [
-      (["manual", "hearth.1"], "man/hearth.1"),
-      (["manual", "hearth-config.5"], "man/hearth-config.5"),
-      (["manual", "hearth-script.5"], "man/hearth-script.5"),
-      (["manual", "hearth-keys.7"], "man/hearth-keys.7"),
-      (["completion", "bash"], "completions/hearth.bash"),
-      (["completion", "zsh"], "completions/_hearth"),
-      (["completion", "fish"], "completions/hearth.fish"),
-    ]
+    private static let pages = ["hearth.1", "hearth-config.5", "hearth-script.5", "hearth-keys.7"]
+    private static let files =
+      pages.map { (["manual", $0], "man/" + $0) } + [
+        (["completion", "bash"], "completions/hearth.bash"),
+        (["completion", "zsh"], "completions/_hearth"),
+        (["completion", "fish"], "completions/hearth.fish"),
+      ]
 
     @Test("The generated assets match the program's output", arguments: files)
     func fresh(arguments: [String], path: String) throws {
@@ -49,49 +47,32 @@ extension EndToEnd {
     }
 
     @Test(
-      "man formats every page without warnings",
-      .enabled(if: access("/usr/bin/groff", X_OK) == 0)
+      "Formatters of manuals find nothing to report in any page",
+      arguments: [
+        ("groff", ["-man", "-Tutf8", "-ww"]), ("mandoc", ["-T", "lint", "-W", "style"]),
+      ]
     )
-    func groff() throws {
-      for name in ["hearth.1", "hearth-config.5", "hearth-script.5", "hearth-keys.7"] {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/groff")
-        process.arguments = ["-man", "-Tutf8", "-ww", Sandbox.package + "/assets/man/" + name]
-        let errors = Pipe()
-        process.standardError = errors
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        let text = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        #expect(String(decoding: text, as: UTF8.self) == "")
-      }
-    }
-
-    @Test(
-      "mandoc finds nothing to report in any page",
-      .enabled(if: access("/usr/bin/mandoc", X_OK) == 0)
-    )
-    func mandoc() throws {
+    func formatted(name: String, options: [String]) throws {
+      guard access("/usr/bin/\(name)", X_OK) == 0 else { return print("\(name) is not installed") }
       let sandbox = try Sandbox()
-      for name in ["hearth.1", "hearth-config.5", "hearth-script.5", "hearth-keys.7"] {
-        let page = Sandbox.package + "/assets/man/" + name
-        let outcome = try sandbox.run(["-T", "lint", "-W", "style", page], of: "/usr/bin/mandoc")
-        #expect(outcome.output == "")
+      for page in Self.pages {
+        let words = options + [Sandbox.package + "/assets/man/" + page]
+        let outcome = try sandbox.run(words, of: "/usr/bin/\(name)")
+        #expect(outcome.status == 0 && outcome.errors == "", "\(page): \(outcome.errors)")
+        // What mandoc finds is its output, and groff's is the page.
+        #expect((outcome.output == "") == (name == "mandoc"), "\(page): \(outcome.output)")
       }
     }
 
     @Test("One command installs everything under its prefix")
     func installation() throws {
       let sandbox = try Sandbox()
-      let process = Process()
-      process.executableURL = URL(fileURLWithPath: Sandbox.package + "/assets/scripts/install")
-      process.arguments = [sandbox.directory + "/prefix"]
-      process.environment = sandbox.environment.merging(["HEARTH": Sandbox.program]) { $1 }
-      process.standardOutput = FileHandle.nullDevice
-      try process.run()
-      process.waitUntilExit()
-      #expect(process.terminationStatus == 0)
+      let installed = try sandbox.run(
+        [sandbox.directory + "/prefix"],
+        of: Sandbox.package + "/assets/scripts/install",
+        environment: sandbox.environment.merging(["HEARTH": Sandbox.program]) { $1 }
+      )
+      #expect(installed.status == 0, "\(installed.errors)")
       for file in [
         "bin/hearth", "share/man/man1/hearth.1", "share/man/man5/hearth-config.5",
         "share/man/man7/hearth-keys.7", "share/bash-completion/completions/hearth",
