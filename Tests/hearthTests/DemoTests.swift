@@ -6,17 +6,28 @@ extension EndToEnd {
   @Suite("hearth demo", .needsTmux)
   struct DemoTests {
     /// What a demonstration has left behind: its directory, and processes that name it.
-    private static func remains(of directory: String) -> [String] {
-      let manager = FileManager.default
-      let files = manager.fileExists(atPath: directory) ? [directory] : []
-      let processes = ((try? manager.contentsOfDirectory(atPath: "/proc")) ?? []).filter { name in
-        guard pid_t(name) != nil, let data = manager.contents(atPath: "/proc/\(name)/cmdline")
-        else {
-          return false
-        }
-        return String(decoding: data, as: UTF8.self).contains(directory)
+    private static func remains(of directory: String) throws -> [String] {
+      let files = FileManager.default.fileExists(atPath: directory) ? [directory] : []
+      let processes = try Spawned.commandLines().filter { $1.contains { $0.contains(directory) } }
+      return files + processes.keys
+    }
+
+    /// Waits until the demonstration has ended with a status and left nothing behind.
+    private static func expectEnd(
+      of directory: String,
+      _ sandbox: Sandbox,
+      status expected: Int32 = 0,
+      within seconds: Double = 120
+    ) throws {
+      let file = sandbox.directory + "/status"
+      var status = ""
+      // The shell creates the file before it writes the line.
+      try waitUntil("the demonstration has ended", within: seconds) {
+        status = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
+        return status.hasSuffix("\n")
       }
-      return files + processes
+      #expect(status == "status \(expected)\n")
+      try waitUntil("nothing is left", within: 60) { try remains(of: directory).isEmpty }
     }
 
     /// The directory of the demonstration that this process shows.
@@ -55,20 +66,6 @@ extension EndToEnd {
       return (pane, try #require(process))
     }
 
-    private static func waitForStatus(
-      _ sandbox: Sandbox,
-      within seconds: Double = 120
-    ) throws -> String {
-      let file = sandbox.directory + "/status"
-      var status = ""
-      // The shell creates the file before it writes the line.
-      try waitUntil("the demonstration has ended", within: seconds) {
-        status = (try? String(contentsOfFile: file, encoding: .utf8)) ?? ""
-        return status.hasSuffix("\n")
-      }
-      return status
-    }
-
     @Test("The terminals show each other's actions, the figures update, and a key ends the demo")
     func watching() throws {
       let sandbox = try Sandbox()
@@ -90,9 +87,8 @@ extension EndToEnd {
         return Dictionary(grouping: titles) { $0 }.values.contains { $0.count >= 3 }
       }
       try pane.press("F10")
-      #expect(try Self.waitForStatus(sandbox) == "status 0\n")
       try pane.waitFor("0 violations")
-      try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
+      try Self.expectEnd(of: directory, sandbox)
     }
 
     @Test(
@@ -107,8 +103,7 @@ extension EndToEnd {
       try pane.waitFor("violations", within: 60)
       if signal != 0 { kill(process, signal) }
       let status = signal == 0 ? 0 : 128 + signal
-      #expect(try Self.waitForStatus(sandbox) == "status \(status)\n")
-      try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
+      try Self.expectEnd(of: directory, sandbox, status: status)
     }
 
     @Test("Every scene succeeds on a single screen")
@@ -116,7 +111,7 @@ extension EndToEnd {
       let sandbox = try Sandbox()
       let (pane, process) = try Self.start("--present --pace 0.1 --no-tmux", in: sandbox)
       let directory = try Self.directory(of: process)
-      #expect(try Self.waitForStatus(sandbox, within: 400) == "status 0\n")
+      try Self.expectEnd(of: directory, sandbox, within: 400)
       try pane.waitFor("ok: 2 stars at once", within: 30)
       let screen = try pane.screen()
       #expect(screen.contains("ok: carol wrote one post offline: it arrived once"))
@@ -124,7 +119,6 @@ extension EndToEnd {
       #expect(screen.contains("auth != null"))
       #expect(screen.contains(try! Regex(#"ok: server \d+ was killed, \d+ went on"#)))
       #expect(!screen.contains("WRONG"))
-      try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
     }
 
     @Test("Keys play scenes and inject faults, and every count is right")
@@ -156,8 +150,7 @@ extension EndToEnd {
       }
       try pane.press("M-1", until: "was killed", within: 60)
       try pane.press("F10")
-      #expect(try Self.waitForStatus(sandbox) == "status 0\n")
-      try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
+      try Self.expectEnd(of: directory, sandbox)
     }
 
     @Test("The demo runs against a remote database and leaves its server running")
@@ -177,8 +170,7 @@ extension EndToEnd {
           && screen.contains(try! Regex(#"violations +0"#))
       }
       try pane.press("F10")
-      #expect(try Self.waitForStatus(sandbox) == "status 0\n")
-      try waitUntil("nothing is left", within: 60) { Self.remains(of: directory).isEmpty }
+      try Self.expectEnd(of: directory, sandbox)
       #expect(!server.process.hasEnded)
       let posts = try server.request("GET", "/posts.json?ns=hearth", bearer: "owner")
       #expect(posts.status == 200)

@@ -109,16 +109,8 @@ extension EndToEnd {
   struct DataInUseTests {
     /// The servers of a data directory that run at this moment.
     private func servers(of directory: String) throws -> Set<String> {
-      let names = try FileManager.default.contentsOfDirectory(atPath: "/proc")
-      return Set(
-        names.filter { name in
-          guard Int32(name) != nil,
-            let line = FileManager.default.contents(atPath: "/proc/\(name)/cmdline")
-          else { return false }
-          let words = line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-          return words.contains("serve") && words.contains(directory)
-        }
-      )
+      let words: Set = ["serve", directory]
+      return Set(try Spawned.commandLines().filter { words.isSubset(of: $1) }.keys)
     }
 
     @Test("is unchanged by an interrupted import, whose progress others are told")

@@ -61,6 +61,16 @@ final class Spawned {
     return line.flatMap { Int($0.dropFirst(7)) } ?? 0
   }
 
+  /// The words with which all visible processes were started, by process ID.
+  static func commandLines() throws -> [String: [String]] {
+    let numbers = try FileManager.default.contentsOfDirectory(atPath: "/proc")
+      .filter { pid_t($0) != nil }
+    return numbers.reduce(into: [:]) { lines, number in
+      let line = FileManager.default.contents(atPath: "/proc/\(number)/cmdline")
+      lines[number] = line?.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    }
+  }
+
   /// Whether the process has ended.
   var hasEnded: Bool {
     guard status == nil else { return true }

@@ -74,16 +74,6 @@ extension EndToEnd {
       }
     }
 
-    /// The command lines of all visible processes.
-    private static func commandLines() -> [String] {
-      let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-      return processes.compactMap { name in
-        FileManager.default.contents(atPath: "/proc/\(name)/cmdline").map {
-          String(decoding: $0, as: UTF8.self)
-        }
-      }
-    }
-
     /// The texts of all files below a directory.
     private static func texts(below directory: String) -> [String: String] {
       let names = FileManager.default.enumerator(atPath: directory)?.compactMap { $0 as? String }
@@ -111,7 +101,8 @@ extension EndToEnd {
       defer { run.terminate() }
       var lines: [String] = []
       try waitUntil("the clients run", within: 60) {
-        lines = Self.commandLines().filter { $0.contains(directory) && $0.contains("swarm-client") }
+        lines = try Spawned.commandLines().values.map { $0.joined(separator: " ") }
+          .filter { $0.contains(directory) && $0.contains("swarm-client") }
         return lines.count == 3 || run.hasEnded
       }
       try #require(lines.count == 3, "\(guarded.text)")

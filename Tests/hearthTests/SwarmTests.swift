@@ -166,15 +166,12 @@ extension EndToEnd {
 
     /// The directory of a run that is over, and the processes that it has left behind.
     private static func remains(of sandbox: Sandbox) throws -> [String] {
-      let manager = FileManager.default
-      let files = try manager.contentsOfDirectory(atPath: sandbox.directory)
+      let files = try FileManager.default.contentsOfDirectory(atPath: sandbox.directory)
         .filter { $0.hasPrefix("hearth-swarm-") }
-      let processes = try manager.contentsOfDirectory(atPath: "/proc").filter { name in
-        guard pid_t(name) != nil, let data = manager.contents(atPath: "/proc/\(name)/cmdline")
-        else { return false }
-        return String(decoding: data, as: UTF8.self).contains(sandbox.directory + "/hearth-swarm-")
+      let processes = try Spawned.commandLines().filter {
+        $1.contains { $0.contains(sandbox.directory + "/hearth-swarm-") }
       }
-      return files + processes
+      return files + processes.keys
     }
 
     @Test("Memory and descriptors of the server and its clients stay flat")
