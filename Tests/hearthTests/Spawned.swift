@@ -5,22 +5,33 @@ import Testing
 final class Spawned {
   let processIdentifier: pid_t
   private var status: Int32?
+  /// The flag that makes a process a session leader; the C library hides its name.
+  private static let newSession: Int32 = 0x80
 
   /// Starts a program whose three standard streams are files.
+  ///
+  /// With a terminal, that is its controlling terminal, from which it reads and to which it writes.
   init(
     _ program: String,
     _ arguments: [String],
     environment: [String: String],
     input: String = "/dev/null",
     output: String = "/dev/null",
-    errors: String = "/dev/null"
+    errors: String = "/dev/null",
+    terminal: String? = nil
   ) throws {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     let writing = O_WRONLY | O_CREAT | O_TRUNC
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0)
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, writing, 0o600)
+    if let terminal {
+      // The first terminal that a session leader opens becomes its controlling terminal.
+      posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, terminal, O_RDWR, 0)
+      posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
+    } else {
+      posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, input, O_RDONLY, 0)
+      posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output, writing, 0o600)
+    }
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, writing, 0o600)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -29,9 +40,10 @@ final class Spawned {
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
     // A shell lets what it starts in the background ignore SIGINT.
-    sigaddset(&signals, SIGINT)
+    if terminal == nil { sigaddset(&signals, SIGINT) } else { sigfillset(&signals) }
     posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
+    posix_spawnattr_setflags(&attributes, Int16(terminal == nil ? flags : flags | Self.newSession))
     var names = ([program] + arguments).map { strdup($0) } + [nil]
     var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { (names + variables).forEach { free($0) } }
@@ -82,6 +94,7 @@ final class Spawned {
 
   /// Ends the process as a crash would, and waits for it.
   func kill() {
+    guard status == nil else { return }
     Foundation.kill(processIdentifier, SIGKILL)
     wait()
   }

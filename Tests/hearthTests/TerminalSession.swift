@@ -4,13 +4,9 @@ import Testing
 
 /// The program on a pseudoterminal whose other end the test holds, byte by byte.
 final class TerminalSession {
-  /// The flag that makes a process a session leader; the C library hides its name.
-  private static let newSession: Int16 = 0x80
-
   private let controller: Int32
   private let name: String
-  private let process: pid_t
-  private var hasEnded = false
+  private let process: Spawned
   /// The terminal's current screen.
   private(set) var terminal: VirtualTerminal
   /// Whether output is interpreted; a flood of which only the end matters is read faster without.
@@ -47,60 +43,24 @@ final class TerminalSession {
     _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
     terminal = VirtualTerminal(width: columns, height: rows)
     terminal.joinsEmoji = joinsEmoji
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    // The first terminal that a session leader opens becomes its controlling terminal.
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, name, O_RDWR, 0)
-    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
-    posix_spawn_file_actions_addopen(
-      &actions,
-      STDERR_FILENO,
-      sandbox.directory + "/stderr",
-      O_WRONLY | O_CREAT,
-      0o600
+    process = try Spawned(
+      program,
+      arguments,
+      environment: sandbox.environment.merging(changes) { $1 },
+      errors: sandbox.directory + "/stderr",
+      terminal: name
     )
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var signals = sigset_t()
-    sigfillset(&signals)
-    posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Self.newSession | Int16(POSIX_SPAWN_SETSIGDEF))
-    let variables = sandbox.environment.merging(changes) { $1 }
-    var words = ([program] + arguments).map { strdup($0) } + [nil]
-    var settings = variables.map { strdup("\($0.key)=\($0.value)") } + [nil]
-    defer { (words + settings).forEach { free($0) } }
-    var id: pid_t = 0
-    let result = posix_spawn(&id, program, &actions, &attributes, &words, &settings)
-    try #require(result == 0)
-    process = id
   }
 
   deinit {
-    if !hasEnded {
-      kill(process, SIGKILL)
-      end()
-    }
+    process.kill()
     close(controller)
   }
 
   /// Waits for the end of the program without reading what it writes.
   func waitUnread(within seconds: Double) throws -> Int32 {
-    try waitUntil("the program ends", within: seconds) {
-      var information = siginfo_t()
-      waitid(P_PID, id_t(process), &information, WEXITED | WNOHANG | WNOWAIT)
-      return information.si_signo == SIGCHLD
-    }
-    return end()
-  }
-
-  @discardableResult
-  private func end() -> Int32 {
-    hasEnded = true
-    var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
-    return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
+    try waitUntil("the program ends", within: seconds) { process.hasEnded }
+    return process.wait()
   }
 
   /// Types text, or the bytes of keys.
@@ -109,7 +69,7 @@ final class TerminalSession {
     _ = write(controller, bytes, bytes.count)
   }
 
-  func send(_ signal: Int32) { kill(process, signal) }
+  func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
   /// The modes of the terminal, as comparable bytes.
   var modes: [UInt8] {
@@ -195,6 +155,6 @@ final class TerminalSession {
         throw Waited(what: "the end")
       }
     }
-    return end()
+    return process.wait()
   }
 }
