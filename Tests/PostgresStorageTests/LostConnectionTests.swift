@@ -62,6 +62,13 @@ struct LostConnectionTests {
 
   @Test("A change that a crash has lost is not acknowledged for another with its number")
   func numberGivenAgain() throws {
+    // PostgreSQL may write what is not committed at any time, and then does not give the number again.
+    for _ in 1...5 { if try loseNumber() { return } }
+    Issue.record("no number was given again")
+  }
+
+  /// Loses the number of a change by a crash, and returns whether the next transaction got it.
+  private func loseNumber() throws -> Bool {
     // What is not committed stays in memory for as long as possible.
     let own = try PostgresServer(settings: ["wal_writer_delay=10s"])
     let url = own.url(of: "postgres")
@@ -87,19 +94,23 @@ struct LostConnectionTests {
       own.stop(isCrash: true)
       try? own.start()
       // This is the next transaction.
-      _ = try? own.sql("DROP TRIGGER linger ON public.changes", at: url)
+      _ = try? own.sql("ALTER TABLE public.changes DISABLE TRIGGER linger", at: url)
       proxy.set(.fair)
     }
+    var numbers: [String] = []
     let outcome = Result {
       try port.transact { connection throws(PostgresFailure) in
-        try connection.query("INSERT INTO public.changes VALUES (1)", within: .seconds(10))
+        let insert = "INSERT INTO public.changes VALUES (1) RETURNING pg_current_xact_id()::text"
+        numbers.append(try connection.query(insert, within: .seconds(10)).text(0, column: 0))
       }
     }
     let isAcknowledged = (try? outcome.get()) != nil
     let count = try own.sql("SELECT count(*) FROM public.changes", at: url)
     #expect(count == (isAcknowledged ? "1" : "0"))
+    let next = try own.sql("SELECT xmin FROM pg_trigger WHERE tgname = 'linger'", at: url)
     port.close()
     own.stop()
+    return numbers.first == next
   }
 
   @Test("A connection lost between two commits is reopened")
