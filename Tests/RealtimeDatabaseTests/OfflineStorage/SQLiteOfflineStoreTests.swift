@@ -22,6 +22,13 @@ struct SQLiteOfflineStoreTests {
     try SQLiteOfflineStore.open(file, observers: told.observers)
   }
 
+  /// Has another program change the file.
+  private func execute(_ sql: String) throws {
+    let queue = try DatabaseQueue(path: file.path)
+    try queue.write { try $0.execute(sql: sql) }
+    try queue.close()
+  }
+
   @Test("A closed store is unlocked even if a child process has inherited its files")
   func inheritedLock() throws {
     let (store, _) = try open()
@@ -82,13 +89,7 @@ struct SQLiteOfflineStoreTests {
     let store = try open().store
     store.perform([.saveWrite(StoredWrite(1))])
     store.close()
-    let queue = try DatabaseQueue(path: file.path)
-    try queue.write { database in
-      try database.execute(
-        sql: "ALTER TABLE writes DROP COLUMN owner; PRAGMA user_version = 1;"
-      )
-    }
-    try queue.close()
+    try execute("ALTER TABLE writes DROP COLUMN owner; PRAGMA user_version = 1;")
     let (second, state) = try open()
     #expect(state.writes == [StoredWrite(1)])
     second.perform([.saveWrite(StoredWrite(2, by: "ann"))])
@@ -312,9 +313,7 @@ struct SQLiteOfflineStoreTests {
   )
   func strangeRow(statement: String) throws {
     try open().store.close()
-    let queue = try DatabaseQueue(path: file.path)
-    try queue.write { try $0.execute(sql: statement) }
-    try queue.close()
+    try execute(statement)
     let (store, state) = try open()
     #expect(state == OfflineState())
     #expect(told.problems.map(\.kind) == [.damaged])
@@ -334,9 +333,7 @@ struct SQLiteOfflineStoreTests {
     let original = try open().store
     original.perform(writes.map { .saveWrite($0) })
     original.close()
-    let queue = try DatabaseQueue(path: file.path)
-    try queue.write { try $0.execute(sql: statement) }
-    try queue.close()
+    try execute(statement)
     for _ in 0..<2 {
       let (store, state) = try open()
       #expect(state == OfflineState(writes: Array(writes.prefix(count))))
@@ -373,9 +370,7 @@ struct SQLiteOfflineStoreTests {
       .saveWrite(StoredWrite(1)), .replace(query: 1, .integer(1)), .replace(query: 2, .integer(2)),
     ])
     original.close()
-    let queue = try DatabaseQueue(path: file.path)
-    try queue.write { try $0.execute(sql: "UPDATE pieces SET node = '[' WHERE query = 1") }
-    try queue.close()
+    try execute("UPDATE pieces SET node = '[' WHERE query = 1")
     let (store, _) = try open()
     #expect(store.data(of: 1) == nil)
     #expect(store.data(of: 2) == .integer(2))
@@ -421,9 +416,7 @@ struct SQLiteOfflineStoreTests {
     store.perform([.saveWrite(StoredWrite(1))])
     store.close()
     for mark in ["application_id = 7", "user_version = 0", "user_version = 16777218"] {
-      let queue = try DatabaseQueue(path: file.path)
-      try queue.write { try $0.execute(sql: "PRAGMA \(mark)") }
-      try queue.close()
+      try execute("PRAGMA \(mark)")
       let (store, state) = try open()
       #expect(state.writes == [StoredWrite(1)])
       store.close()
@@ -434,9 +427,7 @@ struct SQLiteOfflineStoreTests {
   @Test("A later version's file is not touched")
   func laterVersion() throws {
     try open().store.close()
-    let queue = try DatabaseQueue(path: file.path)
-    try queue.write { try $0.execute(sql: "PRAGMA user_version = 3") }
-    try queue.close()
+    try execute("PRAGMA user_version = 3")
     let error = #expect(throws: OfflineStoreError.self) { try open() }
     #expect(error?.kind == .unavailable)
     let version = try DatabaseQueue(path: file.path).read {
@@ -448,9 +439,7 @@ struct SQLiteOfflineStoreTests {
   @Test("Another program's database is not touched")
   func foreign() throws {
     try file.create()
-    let queue = try DatabaseQueue(path: file.path)
-    try queue.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1)") }
-    try queue.close()
+    try execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
     let error = #expect(throws: OfflineStoreError.self) { try open() }
     #expect(error?.kind == .unavailable)
     let count = try DatabaseQueue(path: file.path).read {
