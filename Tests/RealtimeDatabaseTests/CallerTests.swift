@@ -165,8 +165,7 @@ struct CallerTests {
   // Differs: Writes below `.info`
   @Test("Every write below .info fails with the same error, and no transaction block runs")
   func info() async throws {
-    let station = try await Station()
-    let root = try station.open().reference()
+    let root = try await Station().open().reference()
     let info = root.child(".info/connected")
     let refused: [@Sendable () async throws -> Void] = [
       { try await info.setValue(true) }, { try await info.setValue(true, andPriority: 1) },
@@ -196,8 +195,7 @@ struct CallerTests {
 
   @Test("A transaction and a set made before the first connection reach the server in order")
   func transactionThenSet() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "count")
+    let ref = try await Station().open().reference(withPath: "count")
     let told = Record<String>()
     ref.database.goOffline()
     func write() {

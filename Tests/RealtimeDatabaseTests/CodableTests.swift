@@ -15,8 +15,7 @@ struct CodableTests {
 
   @Test("A value round-trips with the timestamp set by the server")
   func roundTrip() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "post")
+    let ref = try await Station().open().reference(withPath: "post")
     let post = Post(title: "T", stars: ["ann": true], ratio: 1, tags: ["x", "y"], created: nil)
     try await ref.setValue(from: post)
     let read = try await ref.getData().data(as: Post.self)
@@ -49,8 +48,7 @@ struct CodableTests {
 
   @Test("The completion variant writes too")
   func completion() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "list")
+    let ref = try await Station().open().reference(withPath: "list")
     let answers = Record<Bool>()
     try ref.setValue(from: [1, 2], completion: { answers.append($0 == nil) })
     #expect(await answers.wait(for: 1) == [true])
@@ -65,8 +63,7 @@ struct CodableTests {
 
   @Test("A dictionary stays a dictionary, whatever its keys")
   func dictionaries() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "polls")
+    let ref = try await Station().open().reference(withPath: "polls")
     let votes = ["2": true, "3": false, "4": true]
     try await ref.setValue(from: votes)
     #expect(try await ref.getData().data(as: [String: Bool].self) == votes)
@@ -93,8 +90,7 @@ struct CodableTests {
   @Test("Keys and dates follow the configured strategies")
   func strategies() async throws {
     struct Entry: Codable, Equatable { var userName: String, date: Date }
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "entry")
+    let ref = try await Station().open().reference(withPath: "entry")
     let encoder = Database.Encoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
     encoder.dateEncodingStrategy = .secondsSince1970
@@ -110,8 +106,7 @@ struct CodableTests {
 
   @Test("Values can be cast as in Firebase")
   func casts() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "all")
+    let ref = try await Station().open().reference(withPath: "all")
     try await ref.setValue(
       ["int": 5, "half": 0.5, "yes": true, "text": "t", "map": ["a": 1], "list": [1, 2]]
     )
@@ -138,8 +133,7 @@ struct CodableTests {
 
   @Test("A value read is written back unchanged, whatever container it was cast to")
   func writtenBack() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "all")
+    let ref = try await Station().open().reference(withPath: "all")
     let other = ref.root.child("copy")
     try await ref.setValue(["one": 1, "yes": true, "half": 0.5, "map": ["no": false]])
     let snapshot = try await ref.getData()

@@ -141,8 +141,7 @@ struct DecoderTests {
       encoder.keyEncodingStrategy = .convertToSnakeCase
       decoder.keyDecodingStrategy = .convertFromSnakeCase
     }
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "samples")
+    let ref = try await Station().open().reference(withPath: "samples")
     var source = Source(random: SplitMix64(seed: UInt64(seed)))
     let samples = (0..<60).map { _ in source.sample() }
     try await ref.setValue(from: samples, encoder: encoder)

@@ -9,8 +9,7 @@ import Testing
 struct LifecycleTests {
   @Test("An observer removed in its own callback gets events already raised and no later ones")
   func removalInCallback() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "list")
+    let ref = try await Station().open().reference(withPath: "list")
     try await ref.setValue(["a": 1, "b": 2, "c": 3])
     let told = Record<String>()
     let other = Record<String>()
@@ -33,8 +32,7 @@ struct LifecycleTests {
 
   @Test("Reads and observers do not affect each other")
   func getAndObserve() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "list")
+    let ref = try await Station().open().reference(withPath: "list")
     try await ref.setValue(["a": 1, "b": 2])
     let told = Record<Int>()
     ref.queryLimited(toFirst: 1).observe(.value) { told.append(Int($0.childrenCount)) }
@@ -193,8 +191,7 @@ struct LifecycleTests {
 
   @Test("Invalid data is reported to the completion as an error with the path")
   func illegalData() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "a")
+    let ref = try await Station().open().reference(withPath: "a")
     let key = await #expect(throws: DatabaseError.self) { try await ref.setValue(["x.y": 1]) }
     #expect(key?.kind == .invalidData)
     #expect(key?.path == "/a")

@@ -71,8 +71,7 @@ struct RemovalTests {
 
   @Test("A write's completion can remove the observer that is about to get the write")
   func removedInCompletion() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "v")
+    let ref = try await Station().open().reference(withPath: "v")
     let told = Record<Int>()
     let done = Record<Int>()
     func write() {
@@ -91,8 +90,7 @@ struct RemovalTests {
 
   @Test("A transaction block can remove an observer without a deadlock")
   func removedInTransaction() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "count")
+    let ref = try await Station().open().reference(withPath: "count")
     try await ref.setValue(1)
     let told = Record<Int>()
     let handle = ref.observe(.value) { told.append($0.value as? Int ?? -1) }
@@ -139,8 +137,7 @@ struct RemovalTests {
 
   @Test("An observer that is removed before the server answers is never called")
   func removedBeforeAnswer() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "v")
+    let ref = try await Station().open().reference(withPath: "v")
     try await ref.setValue(1)
     let told = Record<String>()
     for _ in 0..<50 {
@@ -155,8 +152,7 @@ struct RemovalTests {
 
   @Test("A handle removes only an observer of its own location and query")
   func removedElsewhere() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "list")
+    let ref = try await Station().open().reference(withPath: "list")
     try await ref.setValue(["a": 1])
     let told = Record<String>()
     let whole = ref.observe(.value) { _ in told.append("whole") }
@@ -181,8 +177,7 @@ struct RemovalTests {
 
   @Test("Removing a handle twice, or one of no observer, does nothing")
   func removedTwice() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "v")
+    let ref = try await Station().open().reference(withPath: "v")
     let told = Record<Int>()
     let handle = ref.observe(.value) { _ in told.append(0) }
     ref.removeObserver(withHandle: handle)

@@ -29,8 +29,7 @@ struct ReportedDefectTests {
   // Differs: Transactions commit on every
   @Test("A transaction commits on a double that others hash differently")
   func doubles() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "d")
+    let ref = try await Station().open().reference(withPath: "d")
     for value in [9_007_199_254_740_991, 63.999_999_999_999_99, 0.1 + 0.2, 1e21, -0.5] {
       try await ref.setValue(value)
       let (committed, snapshot) = try await ref.runTransactionBlock { data in
@@ -44,8 +43,7 @@ struct ReportedDefectTests {
 
   @Test("A child whose key is a long number is read as a child without delay")
   func largeIntegerKey() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "numbers")
+    let ref = try await Station().open().reference(withPath: "numbers")
     try await ref.updateChildValues(["0": "a", "123456789012345": "b"])
     let value = try await ref.getData().value as? [String: String]
     #expect(value == ["0": "a", "123456789012345": "b"])

@@ -7,8 +7,7 @@ struct SequenceTests {
   // Differs: ``DatabaseQuery/snapshots`` keeps only
   @Test("A slow loop over snapshots gets the latest state")
   func snapshots() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "n")
+    let ref = try await Station().open().reference(withPath: "n")
     var iterator = ref.snapshots.makeAsyncIterator()
     for number in 1...20 { try await ref.setValue(number) }
     _ = try await ref.getData()
@@ -21,8 +20,7 @@ struct SequenceTests {
 
   @Test("A loop over child events gets every event in order")
   func childEvents() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "list")
+    let ref = try await Station().open().reference(withPath: "list")
     try await ref.setValue(["a": 1, "b": 2])
     let query = ref.queryOrderedByValue()
     var iterator = query.childEvents().makeAsyncIterator()
@@ -48,8 +46,7 @@ struct SequenceTests {
 
   @Test("Too many buffered events end the loop with an error, after the buffered ones")
   func overflow() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "list")
+    let ref = try await Station().open().reference(withPath: "list")
     let drained = Record<Bool>()
     var iterator = ref.childEvents(bufferingAtMost: 2).makeAsyncIterator()
     ref.observe(.value) { drained.append($0.childrenCount == 3) }

@@ -57,8 +57,7 @@ struct SnapshotMetadataTests {
 
   @Test("A child snapshot has the metadata of the whole")
   func parts() async throws {
-    let station = try await Station()
-    let list = try station.open().reference(withPath: "list")
+    let list = try await Station().open().reference(withPath: "list")
     list.database.goOffline()
     list.child("a/b").setValue(1) { _, _ in }
     let told = Record<SnapshotMetadata>()
@@ -116,8 +115,7 @@ struct SnapshotMetadataTests {
 
   @Test("A stored transaction returns the server's data")
   func transactions() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "n")
+    let ref = try await Station().open().reference(withPath: "n")
     let (_, snapshot) = try await ref.runTransactionBlock { data in
       data.value = 1
       return .success(withValue: data)

@@ -40,8 +40,7 @@ struct StrictValueTests {
 
   @Test("A transaction that assigns what a tree would drop, or where nothing fits, is rejected")
   func places() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "place")
+    let ref = try await Station().open().reference(withPath: "place")
     try await ref.setValue(["a": 1], andPriority: 2)
     for place in [".priority/b", ".value", "a.b", "a/.priority/b", "c/.sv", ".priority"] {
       let error = await #expect(throws: DatabaseError.self, "\(place)") {
@@ -67,8 +66,7 @@ struct StrictValueTests {
   // Differs: Children beside `.value`
   @Test("A value with any unsupported part is rejected, and the existing data stays")
   func values() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "place")
+    let ref = try await Station().open().reference(withPath: "place")
     try await ref.setValue(["a": "before"])
     for (number, value) in Self.illegal.enumerated() {
       #expect(await code { try await ref.setValue(value()) } == .invalidData, "value \(number)")
@@ -90,8 +88,7 @@ struct StrictValueTests {
     arguments: ["", "/", "//", ".foo", "a/.value", ".value", "a.b", "a/\u{1}", "a/.priority/b"]
   )
   func updateKeys(key: String) async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "place")
+    let ref = try await Station().open().reference(withPath: "place")
     try await ref.setValue(["a": "before"])
     for value in [1, NSNull(), ["x": 1]] as [any Sendable] {
       #expect(await code { try await ref.updateChildValues([key: value]) } == .invalidData)
@@ -101,8 +98,7 @@ struct StrictValueTests {
 
   @Test("A decimal is stored as the nearest double, a whole number exactly")
   func decimals() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "place")
+    let ref = try await Station().open().reference(withPath: "place")
     let two = try #require(Decimal(string: "2.47"))
     let values: [(any Sendable, Double)] = [
       (two, 2.47), (NSDecimalNumber(decimal: two), 2.47), (CGFloat(0.1), 0.1),
@@ -123,8 +119,7 @@ struct StrictValueTests {
 
   @Test("A container or a boolean is rejected as a priority")
   func priorities() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "place")
+    let ref = try await Station().open().reference(withPath: "place")
     try await ref.setValue(1, andPriority: 2)
     let containers: [Any] = [
       [String: Int](), [Int](), [1], ["a": 1], [".value": 1], true,
@@ -144,8 +139,7 @@ struct StrictValueTests {
 
   @Test("Values in export format are still accepted")
   func legal() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "place")
+    let ref = try await Station().open().reference(withPath: "place")
     try await ref.setValue(
       [
         "a": [".value": 1, ".priority": "p"] as [String: Any],
@@ -165,8 +159,7 @@ struct StrictValueTests {
   // Differs: Keys that are equal as Swift strings
   @Test("Keys that are equal as Swift strings are never merged silently")
   func equalKeys() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference(withPath: "u")
+    let ref = try await Station().open().reference(withPath: "u")
     try await ref.updateChildValues(["a/x": 1, "a/e\u{301}": 1, "z": 3])
     try await ref.child("a/\u{e9}").setValue(2)
     let error = await #expect(throws: DatabaseError.self) {

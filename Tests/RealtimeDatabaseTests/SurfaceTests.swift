@@ -10,8 +10,7 @@ import Testing
 struct SurfaceTests {
   @Test("Every call with a block works offline, and queued writes are canceled")
   func blocks() async throws {
-    let station = try await Station()
-    let database = try station.open()
+    let database = try await Station().open()
     let codes = Record<String>()
     useDatabase(database)
     database.goOffline()
@@ -26,8 +25,7 @@ struct SurfaceTests {
 
   @Test("Every async call works")
   func awaited() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference().child("place")
+    let ref = try await Station().open().reference().child("place")
     let value: Any? = ["a": 1]
     let set: DatabaseReference = try await ref.setValue(value)
     try await ref.setValue(1, andPriority: "p")
@@ -155,8 +153,7 @@ struct SurfaceTests {
 
   @Test("A snapshot provides all its properties")
   func snapshot() async throws {
-    let station = try await Station()
-    let ref = try station.open().reference().child("place")
+    let ref = try await Station().open().reference().child("place")
     try await ref.setValue(["a": 1, "b": ["c": true]], andPriority: 3)
     let snapshot = try await ref.getData()
     let children: NSEnumerator = snapshot.children
