@@ -90,7 +90,15 @@ extension EndToEnd {
     )
     func loss(of what: String) throws {
       let sandbox = try Sandbox()
-      for number in 1...20 { try sandbox.hearth("set", "/n", "\(number)") }
+      try sandbox.hearth("set", "/n", "0")
+      let facts = try object(sandbox.hearth("info", "--json").output)
+      let socket = try #require(facts["socket"] as? String)
+      let client = try #require(WireClient(socket: socket))
+      for number in 1...20 {
+        let body = #"{"p":"/n","d":\#(number)}"#
+        #expect(client.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":\#(body)}}"#))
+        #expect(client.receive()?.contains(#""s":"ok""#) == true)
+      }
       let server = try #require(try sandbox.serverProcess())
       kill(server, SIGKILL)
       // Until somebody waits for it, a process that has ended is still there, with an empty command line.
