@@ -175,6 +175,17 @@ final class Sandbox {
     return try #require(run(["post", "--title", title, "--body", body] + user).lines.first)
   }
 
+  /// Imports posts of bob's with these titles, the oldest first.
+  func importPosts(_ titles: [String], _ options: String...) throws {
+    let posts = titles.enumerated().map { number, title in
+      "\"-Nj\(1_000 + number)AAAAAAAAAAAAA\":"
+        + "{\"uid\":\"bob\",\"author\":\"bob\",\"title\":\"\(title)\",\"body\":\"text\"}"
+    }
+    let json = "{\"posts\":{\(posts.joined(separator: ","))}}"
+    let outcome = try run(["import", "-"] + options, input: json)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+  }
+
   /// Makes an account at a database, as whose user commands run from then on.
   func signUp(_ name: String, at url: String, password: String = "correct horse") throws {
     let outcome = try run(

@@ -10,9 +10,7 @@ extension EndToEnd {
     @Test("The screen is unchanged after 10,000 resizes")
     func resizeStorm() throws {
       let sandbox = try Sandbox()
-      for number in 1...30 {
-        try sandbox.post("Post \(number)", by: "bob")
-      }
+      try sandbox.importPosts((1...30).map { "Post \($0)" })
       let session = try TerminalSession(["--user", "alice"], in: sandbox)
       try session.wait(for: "online")
       try session.wait(for: "Post 12 ")

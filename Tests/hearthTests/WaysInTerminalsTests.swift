@@ -40,15 +40,8 @@ extension EndToEnd {
       let server = try sandbox.serveApart()
       let (database, process) = (server.localURL, server.process.processIdentifier)
       // The list shows the newest hundred, and the needle is the oldest of all.
-      let posts = (1000..<1400).map { number in
-        let title = number == 1000 ? "Needle" : "Straw \(number)"
-        return "\"-Nj\(number)AAAAAAAAAAAAA\":"
-          + "{\"uid\":\"bob\",\"author\":\"bob\",\"title\":\"\(title)\",\"body\":\"b\"}"
-      }
-      let text = "{\"posts\":{\(posts.joined(separator: ","))}}"
-      let file = try sandbox.write(text, to: "blog.json")
-      #expect(try sandbox.hearth("import", file, "--database", database).status == 0)
-
+      let straws = (1_001..<1_400).map { "Straw \($0)" }
+      try sandbox.importPosts(["Needle"] + straws, "--database", database)
       let ann = try sandbox.open(as: "ann", "--database '\(database)'")
       try ann.waitFor("Straw 1399", within: 30)
       try ann.waitUntilAtHome(as: "ann", in: database)
