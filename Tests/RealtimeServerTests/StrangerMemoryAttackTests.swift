@@ -178,7 +178,7 @@ struct StrangerMemoryAttackTests {
   func readers(wish: Wish) async throws {
     let root = Node(sortedChildren: [(ChildKey("big"), Self.big), (ChildKey("small"), .integer(7))])
     let server = try await DatabaseServer.start(
-      limiting: ["memory-mebibytes": 32],
+      limiting: ["memory-mebibytes": 32, "output-seconds": 3],
       store: MemoryTreeStore(StoredTree(root: root))
     )
     let before = ResidentMemory.mebibytes()
