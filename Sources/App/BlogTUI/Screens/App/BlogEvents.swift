@@ -99,7 +99,7 @@ extension Model {
     if session.feed.updateFound(id, to: post) { session.refilter() }
     openPost?.update(post: post)
     if let post { session.noteStars(of: post, since: open.post) }
-    if !open.isGone, let absence = openPost?.absence { session.message = .failure(absence) }
+    if !open.isGone, let absence { session.message = .failure(absence) }
   }
 
   private mutating func take(_ action: BlogAction, succeeded: Bool) {
@@ -134,8 +134,7 @@ extension Model {
     case .rename: session.message = .failure("Your name was not changed: \(why).")
     }
     guard let refusal = action.refusal else { return }
-    let retry = Action(stringLiteral: refusal.retry)
-    let key = session.keys.keyText(for: retry, in: .list)?.string ?? ":" + retry.name
+    let key = session.key(Action(stringLiteral: refusal.retry))
     session.message = .failure("\(refusal.sentence): \(why). \(key) tries again.")
   }
 

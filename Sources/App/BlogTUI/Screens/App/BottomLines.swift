@@ -151,7 +151,9 @@ extension Painter {
     // The message about it is gone with the next key.
     if session.writing.keepProblem != nil { right.insert(("not saved", theme.bad), at: 0) }
     if session.connection.isWithoutAccount, row.width >= 40 {
-      right.insert((isNarrow ? "no account" : "no account: F6 signs in", theme.waiting), at: 0)
+      let key = SafeText(untrusted: session.key("account"))
+      let text = isNarrow ? "no account" : "no account: " + key + " signs in"
+      right.insert((text, theme.waiting), at: 0)
     }
     if session.writing.pendingWrites > 0 {
       let count = SafeText(session.writing.pendingWrites)

@@ -21,7 +21,9 @@ package struct Deletion: Hashable, Sendable {
   /// How long the deletion can be undone, in milliseconds.
   package static let delay: Int64 = 5_000
   /// What the screen says meanwhile.
-  static let announcement = Message.note("Deleting in \(delay / 1_000) s; u undoes")
+  static func announcement(undoneBy key: String) -> Message {
+    .note("Deleting in \(delay / 1_000) s; \(key) undoes")
+  }
 
   package let action: BlogAction
   /// When the deletion is sent, in milliseconds since 1970.
@@ -195,8 +197,9 @@ extension Model {
       return restore(old, from: new) + [.mark(.clearNotices(upTo: key))]
     case .discarded(let draft):
       session.writing.unsent.keep(draft)
-      let key = if case .post = draft { "c opens" } else { "C lists" }
-      return session.answer(.note("The draft is back; " + key + " it"))
+      let isPost = if case .post = draft { true } else { false }
+      let way = isPost ? session.key(.compose) + " opens" : session.key("drafts") + " lists"
+      return session.answer(.note("The draft is back; " + way + " it"))
     case .deletion(let action):
       session.refilter()
       hideDeleted()
@@ -251,7 +254,7 @@ extension Model {
     session.writing.delete(action, at: session.now)
     session.refilter()
     hideDeleted()
-    session.message = Deletion.announcement
+    session.message = Deletion.announcement(undoneBy: session.key("undo"))
   }
 
   /// Hides the comments with a pending deletion, and shows all others.
@@ -317,7 +320,8 @@ extension Model {
     guard title != nil || body != nil else { return session.answer(.notDone("Nothing changed")) }
     guard isPresent(post.id) else {
       session.writing.unsent.keep(Draft(title: title ?? post.title, body: body ?? post.body))
-      let text = "This post was deleted in the meantime. Your text is a draft; c opens it."
+      let key = session.key(.compose)
+      let text = "This post was deleted in the meantime. Your text is a draft; \(key) opens it."
       return session.answer(.failure(text))
     }
     let present = knownPost(post.id) ?? post
@@ -358,7 +362,9 @@ extension Session {
     writing.expire(at: now)
     reading.arrivals.rest(at: now)
     let deletions = writing.carryOutDeletions(until: now)
-    if message == Deletion.announcement, writing.deletions.allSatisfy(\.isSent) {
+    if message == Deletion.announcement(undoneBy: key("undo")),
+      writing.deletions.allSatisfy(\.isSent)
+    {
       message = .note("Deleted")
     }
     return deletions
@@ -385,8 +391,8 @@ extension Session {
     let isHeard = connection.state == .online && connection.silence == nil
     return .note(
       isHeard
-        ? "\(what) is changed; u undoes"
-        : "Changed here; sent later, it overwrites changes made elsewhere; u undoes"
+        ? "\(what) is changed; \(key("undo")) undoes"
+        : "Changed here; sent later, it overwrites changes made elsewhere; \(key("undo")) undoes"
     )
   }
 

@@ -43,7 +43,9 @@ extension Model {
     let name = session.name(of: author)
     return change(
       .mute(uid: author.uid, isMuted),
-      isMuted ? "\(name) is muted; u undoes, :muted lists all" : "\(name) is no longer muted",
+      isMuted
+        ? "\(name) is muted; \(session.key("undo")) undoes, :muted lists all"
+        : "\(name) is no longer muted",
       undo: .mute(uid: author.uid, !isMuted),
       isMuted ? "\(name) is no longer muted" : "\(name) is muted again"
     )
@@ -60,7 +62,7 @@ extension Model {
     return change(
       .block(uid: author.uid, isBlocked),
       isBlocked
-        ? "\(name) can no longer comment on your posts; u undoes"
+        ? "\(name) can no longer comment on your posts; \(session.key("undo")) undoes"
         : "\(name) can comment on your posts again",
       undo: .block(uid: author.uid, !isBlocked),
       isBlocked ? "\(name) can comment again" : "\(name) is blocked again"
@@ -72,7 +74,9 @@ extension Model {
     let isMarked = !session.reading.lists.bookmarks.contains(post.id)
     return change(
       .bookmark(post.id, isMarked),
-      isMarked ? "The post is marked; 6 shows all bookmarks" : "The bookmark is removed",
+      isMarked
+        ? "The post is marked; \(session.key("show-bookmarks")) shows all bookmarks"
+        : "The bookmark is removed",
       undo: .bookmark(post.id, !isMarked),
       isMarked ? "The bookmark is removed" : "The bookmark is back"
     )
@@ -98,7 +102,8 @@ extension Model {
     let searches = session.reading.lists.searches
     let name = SafeText(untrusted: name, limit: SavedSearch.nameLimit).string
     guard let text = session.search?.field.text, session.search?.pattern != nil else {
-      return session.answer(.failure("There is no search to save: / searches."))
+      let key = session.key(.search)
+      return session.answer(.failure("There is no search to save: \(key) searches."))
     }
     let before = searches.first { $0.name == name }
     let taken = Set(searches.map(\.slot))
@@ -113,7 +118,7 @@ extension Model {
     }
     return change(
       .saveSearch(slot: slot, name: name, text: text),
-      "The search is saved as \(name); S lists all",
+      "The search is saved as \(name); \(session.key("saved-searches")) lists all",
       undo: .saveSearch(slot: slot, name: name, text: before?.text),
       before == nil ? "The search is no longer saved" : "The search is as it was"
     )
@@ -121,11 +126,12 @@ extension Model {
 
   mutating func removeSearch(_ name: String) -> [Effect] {
     guard let search = session.reading.lists.searches.first(where: { $0.name == name }) else {
-      return session.answer(.failure("There is no saved search \"\(name)\". S lists all."))
+      let key = session.key("saved-searches")
+      return session.answer(.failure("There is no saved search \"\(name)\". \(key) lists all."))
     }
     return change(
       .saveSearch(slot: search.slot, name: name, text: nil),
-      "The search is removed; u undoes",
+      "The search is removed; \(session.key("undo")) undoes",
       undo: .saveSearch(slot: search.slot, name: name, text: search.text),
       "The search is back"
     )

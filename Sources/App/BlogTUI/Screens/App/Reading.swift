@@ -240,7 +240,7 @@ extension Session {
     let stars = noteStars()
     let all = reading.marks.markAll(at: now)
     addMarks(since: before, "What was unread is unread again")
-    message = .note("Everything is marked as read; u undoes")
+    message = .note("Everything is marked as read; \(key("undo")) undoes")
     return [all] + stars
   }
 

@@ -79,6 +79,11 @@ package struct Session: Sendable {
     _modify { yield &display.keys }
   }
 
+  /// What a message calls the way to an action: its first keys in the context, or else its command.
+  func key(_ action: Action, in context: Context = .list) -> String {
+    keys.keyText(for: action, in: context)?.string ?? ":" + action.name
+  }
+
   package internal(set) var settings: Settings {
     get { display.configuration.settings }
     _modify { yield &display.configuration.settings }

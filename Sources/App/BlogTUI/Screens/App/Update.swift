@@ -177,7 +177,8 @@ extension Model {
     case .closed: break
     case .ignored:
       if case .paste = key {
-        session.message = .notDone("Nothing can be pasted here; c writes a post")
+        let key = session.key(.compose)
+        session.message = .notDone("Nothing can be pasted here; \(key) writes a post")
       }
     }
     return []

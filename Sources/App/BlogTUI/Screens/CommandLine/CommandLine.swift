@@ -212,7 +212,10 @@ extension Model {
 
   private mutating func run(_ command: Command, with rest: String) -> [Effect] {
     guard !rest.isEmpty || !command.needsArguments else {
-      session.message = .failure("\(command.name) needs more: \(command.arguments). Tab completes.")
+      let key = session.key("complete", in: .command)
+      session.message = .failure(
+        "\(command.name) needs more: \(command.arguments). \(key) completes."
+      )
       return []
     }
     guard rest.isEmpty || !command.arguments.isEmpty else {

@@ -3,11 +3,12 @@ extension Painter {
 
   /// Paints the command line with its colon, or with its question.
   mutating func paint(_ line: CommandLine) {
+    let key = SafeText(untrusted: session.key("complete", in: .command))
     paintLine(
       line.field,
       of: CommandLine.self,
       after: line.label(in: frame.footer.width),
-      placeholder: line.question == nil ? "a command; Tab completes" : "a name",
+      placeholder: line.question == nil ? "a command; " + key + " completes" : "a name",
       isFocused: model.context == .command
     )
   }

@@ -154,7 +154,8 @@ extension Session {
   /// Tells those who read without an account so before they write, since it will be refused.
   mutating func warnWithoutAccount() {
     guard connection.isWithoutAccount else { return }
-    message = .failure("You are reading without an account; F6 on the list signs in.")
+    let key = key("account")
+    message = .failure("You are reading without an account; \(key) on the list signs in.")
   }
 
   var composeFrame: ComposeFrame {

@@ -68,7 +68,8 @@ extension Model {
     session.writing.unsent.remove(item)
     session.writing.add(.discarded(item))
     stack[DraftsScreen.self]?.update(session)
-    session.message = .note("The draft is discarded; u brings it back")
+    let key = session.key("undo", in: .drafts)
+    session.message = .note("The draft is discarded; \(key) brings it back")
   }
 
   fileprivate mutating func restoreDraft() -> [Effect] {

@@ -82,7 +82,7 @@ extension Painter {
 
   /// The key of an action in a list; the command, if it has none.
   private func key(_ action: Action, in context: Context = .list) -> SafeText {
-    session.keys.keyText(for: action, in: context) ?? ":" + SafeText(untrusted: action.name)
+    SafeText(untrusted: session.key(action, in: context))
   }
 
   private var emptyListText: [SafeText] {

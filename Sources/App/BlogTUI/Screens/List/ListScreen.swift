@@ -149,9 +149,7 @@ extension Session {
   }
 
   /// What reads a list again that could not be read.
-  var retryAdvice: String {
-    (keys.keyText(for: "reload", in: .list)?.string ?? ":reload") + " tries again."
-  }
+  var retryAdvice: String { key("reload") + " tries again." }
 
   mutating func reload() -> [Effect] {
     if case .failed = feed.phase { feed.phase = .loading }
@@ -219,7 +217,7 @@ extension Session {
   /// Shows all posts again and keeps the selection.
   mutating func endSearch() {
     guard let ended = search else {
-      message = .notDone("q quits, ? shows the keys")
+      message = .notDone("\(key(.quit)) quits, \(key(.help)) shows the keys")
       return
     }
     let selection = feed.list.selection ?? ended.origin

@@ -184,19 +184,27 @@ extension Painter {
     return searched + " of " + Self.grouped(length)
   }
 
-  /// The results of a kept search, and what Esc does.
+  /// The key that stops a search, and ends it once it has stopped.
+  private var back: SafeText {
+    let context = session.search?.isEditing == true ? Context.search : .list
+    return SafeText(untrusted: session.key(.back, in: context))
+  }
+
+  /// The results of a kept search, and how to leave it.
   var searchNotice: SafeText? {
     guard model.openPost == nil, let search = session.search, !search.isEditing else { return nil }
     let query = SafeText(untrusted: search.field.text, limit: 60)
     let text = "/" + query + ": " + matchCount
-    guard let rest = session.feeds.restSearches.shown else { return text + ". Esc shows all." }
+    guard let rest = session.feeds.restSearches.shown else {
+      return text + ". " + back + " shows all."
+    }
     switch rest.phase {
-    case .running: return text + glyphs.ellipsis + " Esc stops."
-    case .stopped: return text + ", stopped. Esc shows all."
+    case .running: return text + glyphs.ellipsis + " " + back + " stops."
+    case .stopped: return text + ", stopped. " + back + " shows all."
     case .ended(.failed(let reason)):
       let why = SafeText(untrusted: Model.clause(reason), limit: 200)
-      return text + " (" + why + "). Esc shows all."
-    case .ended(.complete), .ended(.full): return text + ". Esc shows all."
+      return text + " (" + why + "). " + back + " shows all."
+    case .ended(.complete), .ended(.full): return text + ". " + back + " shows all."
     }
   }
 
@@ -206,29 +214,30 @@ extension Painter {
     guard let rest = session.feeds.restSearches.shown else {
       return extent.hasOlder || extent.hasNewer
         ? ["None of the loaded posts contains " + query + ".", "Enter searches all."]
-        : ["No post contains " + query + ".", "Esc shows all posts."]
+        : ["No post contains " + query + ".", back + " shows all posts."]
     }
     let searched = Self.grouped(rest.searched)
     switch rest.phase {
     case .running:
       return [
         "Nothing yet: searched " + searchedCount(rest) + glyphs.ellipsis,
-        rest.reached.map { "Back to " + Age.day($0) + ". Esc stops." } ?? "Esc stops.",
+        (rest.reached.map { "Back to " + Age.day($0) + ". " } ?? .empty) + back + " stops.",
       ]
     case .ended(.complete):
       return [
-        "No post contains " + query + ".", "All " + searched + " were searched. Esc shows them.",
+        "No post contains " + query + ".",
+        "All " + searched + " were searched. " + back + " shows them.",
       ]
     case .ended(.failed(let reason)):
       let why = SafeText(untrusted: Model.clause(reason), limit: 200)
       return [
         "Nothing in the " + searched + " posts that could be read: " + why + ".",
-        "Esc shows all posts.",
+        back + " shows all posts.",
       ]
     case .ended(.full), .stopped:
       return [
         "No post contains " + query + " among the " + searched + " that were searched.",
-        "Esc shows all posts.",
+        back + " shows all posts.",
       ]
     }
   }

@@ -115,7 +115,7 @@ extension Model {
     guard !unread.isEmpty else { return session.answer(.notDone("No notice is unread.")) }
     let before = session.reading.marks.state
     defer { session.addMarks(since: before, "What was unread is unread again") }
-    session.message = .note("All notices are read; u undoes")
+    session.message = .note("All notices are read; \(session.key("undo", in: .notices)) undoes")
     return markRead(unread)
   }
 
@@ -128,7 +128,7 @@ extension Model {
     // What was cleared earlier stays so: it is behind the beginning of the first key.
     let earlier = String(first.dropLast())
     session.writing.add(.notices(after: earlier, from: before, to: session.reading.marks.state))
-    session.message = .note("The notices are cleared; u undoes")
+    session.message = .note("The notices are cleared; \(session.key("undo", in: .notices)) undoes")
     return effects + [.mark(.clearNotices(upTo: key))]
   }
 

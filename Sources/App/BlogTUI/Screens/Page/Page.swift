@@ -340,7 +340,8 @@ extension Painter {
       screen.put(page.scroll.lines[number], at: row.origin, style: style, clip: row)
     }
     guard page.scroll.lines.isEmpty else { return }
-    let none: SafeText = page.field.isEmpty ? "Nothing yet." : "No match; Esc shows everything"
+    let key = SafeText(untrusted: session.key(.back, in: .find))
+    let none = page.field.isEmpty ? "Nothing yet." : "No match; " + key + " shows everything"
     put(none, in: room, style: theme.dim)
   }
 

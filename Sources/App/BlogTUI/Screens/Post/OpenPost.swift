@@ -42,11 +42,12 @@ package struct OpenPost: Equatable, Sendable {
     view = PostView(reusing: layout)
   }
 
-  /// Why nothing can be done with a post that is not there; nil if it is, or may be.
-  var absence: String? {
+  /// Why nothing can be done with a post that is not there, and the key that leaves it; nil if it is
+  /// there, or may be.
+  func absence(leftWith key: String) -> String? {
     guard isGone else { return nil }
     return (post == nil ? "There is no post \(id)." : "This post was deleted.")
-      + (line.hasDraft ? " What you typed stays here; Esc goes back." : " Esc goes back.")
+      + (line.hasDraft ? " What you typed stays here; " : " ") + "\(key) goes back."
   }
 
   /// The last known version of the post.

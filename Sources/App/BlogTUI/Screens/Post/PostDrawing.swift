@@ -239,7 +239,9 @@ extension Painter {
     case 0 where open.isGone: return "No comments"
     case 0:
       let isShort = isPreview || session.postFrame.rule.width < 40
-      return isShort ? "No comments yet" : "No comments yet; c writes one"
+      if isShort { return "No comments yet" }
+      let key = SafeText(untrusted: session.key(.comment, in: .post))
+      return "No comments yet; " + key + " writes one"
     case 1: return "1 comment"
     default: return SafeText(count) + " comments"
     }

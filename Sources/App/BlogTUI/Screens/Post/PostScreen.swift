@@ -187,7 +187,7 @@ extension Model {
     guard let open = openPost else { return .nothingThere }
     if let goneReason { return goneReason }
     guard !open.line.field.text.isBlank else {
-      return .failure("A comment cannot be empty; Esc goes back")
+      return .failure("A comment cannot be empty; \(session.key(.back, in: .comment)) goes back")
     }
     return BlogBounds.problem(comment: open.line.field.text).map { .failure($0.description) }
   }
@@ -249,7 +249,10 @@ extension Model {
   // MARK: The targets of keys
 
   /// Why nothing can be done with an open post that is not there.
-  var goneReason: DisabledReason? { openPost?.absence.map { .failure($0) } }
+  var goneReason: DisabledReason? { absence.map { .failure($0) } }
+
+  /// The same as a sentence.
+  var absence: String? { openPost?.absence(leftWith: session.key(.back, in: .comment)) }
 
   /// Why an action does not apply without a current post.
   var noPostReason: DisabledReason? { currentPost == nil ? .nothingThere : nil }

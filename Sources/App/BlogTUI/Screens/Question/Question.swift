@@ -84,7 +84,7 @@ extension Model {
     case .discard:
       if let draft = composer?.draft { session.writing.add(.discarded(.post(draft))) }
       composer = nil
-      session.message = .note("The draft is discarded; u brings it back")
+      session.message = .note("The draft is discarded; \(session.key("undo")) brings it back")
     case .keep:
       if let draft = composer?.draft { session.writing.unsent.keep(draft) }
       composer = nil
