@@ -77,19 +77,16 @@ struct AdminClient {
       request.body = Array(JSONValue.object(members.map { JSONMember($0, $1) }).text.utf8)
       request.contentType = "application/json"
     }
-    let answer: (status: Int, json: JSONValue)
-    if hasServer {
-      answer = try await sendToServer(request)
-    } else {
-      answer = try await answerHere(request)
-    }
+    let answer = try await hasServer ? sendToServer(request) : answerHere(request)
     guard answer.status == 200 else { throw Self.failure(of: answer.status, answer.json) }
     return answer.json
   }
 
   // MARK: Sending
 
-  private func sendToServer(_ request: IdentityRequest) async throws -> (Int, JSONValue) {
+  private typealias Answer = (status: Int, json: JSONValue)
+
+  private func sendToServer(_ request: IdentityRequest) async throws -> Answer {
     let answer = try await AdminSocket(path: paths.socket, timeout: timeout).answer(
       to: request.method,
       request.target,
@@ -99,7 +96,7 @@ struct AdminClient {
     return (answer.status, (try? JSONParser.parse(answer.body)) ?? .null)
   }
 
-  private func answerHere(_ request: IdentityRequest) async throws -> (Int, JSONValue) {
+  private func answerHere(_ request: IdentityRequest) async throws -> Answer {
     let service = try await AccountService(
       { [store] in
         if let store { return try Storage.sharedAccounts(at: store, changesSchema: false) }

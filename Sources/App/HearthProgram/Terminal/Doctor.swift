@@ -74,9 +74,7 @@ struct Doctor: AsyncParsableCommand {
         )
       )
     }
-    if findings.contains(where: { $0.grade == .fault }) {
-      throw ExitCode(ExitStatus.failed.rawValue)
-    }
+    if findings.contains(where: { $0.grade == .fault }) { throw ExitStatus.failed.exitCode }
   }
 
   /// What can be found without asking a database.

@@ -99,7 +99,7 @@ final class OfflineUse: Sendable {
         await Blog(database: database, me: author).removeFragments()
         let isKept = (try? await database.waitUntilStored()) != nil
         await database.close()
-        if isKept { slot.clear(file) }
+        withExtendedLifetime(slot) { if isKept { file.remove() } }
       }
     }
     database.goOnline()
@@ -154,9 +154,6 @@ final class OfflineSlot: Sendable {
       return open(number, in: directory)
     }
   }
-
-  /// Removes the file of a database once it is no longer needed; those of others stay.
-  func clear(_ file: OfflineFile) { file.remove() }
 
   private static func open(_ number: Int, in directory: String) -> OfflineSlot? {
     FileDescriptors.lock("\(directory)/\(number).lock").map {

@@ -96,11 +96,7 @@ struct Reporter {
   /// Writes a file that only its owner may read; one that exists is left alone.
   private func write(_ report: Report, to file: String) throws(CommandFailure) -> String {
     guard !file.isEmpty else {
-      do {
-        try PrivateDirectory.prepare(paths.state)
-      } catch {
-        throw CommandFailure(error)
-      }
+      try PrivateDirectory.prepare(paths.state)
       for number in 1...Self.limit {
         let path = "\(paths.state)/\(Self.name)\(number == 1 ? "" : "-\(number)").txt"
         if try create(path, report) { return path }
