@@ -212,14 +212,16 @@ package struct NodeMeasure: Sendable {
   /// The number of bytes of keys and text so far, plus a constant for every other value.
   package private(set) var bytes = 0
 
-  /// Makes a measure that starts at zero.
+  /// Makes a measure that starts at zero, or with a node.
   ///
   /// - Parameters:
+  ///   - node: The first node.
   ///   - values: The number of leaves beyond which counting stops.
   ///   - bytes: The number of bytes beyond which counting stops.
-  package init(values: Int = .max, bytes: Int = .max) {
+  package init(of node: Node = .empty, values: Int = .max, bytes: Int = .max) {
     valueLimit = values
     byteLimit = bytes
+    add(node)
   }
 
   package var isExceeded: Bool { values > valueLimit || bytes > byteLimit }

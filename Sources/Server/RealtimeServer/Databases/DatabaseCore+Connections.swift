@@ -222,8 +222,7 @@ extension DatabaseCore {
     }
     // The hash of large data is computed off the event loop.
     session.work = .decoding
-    var measure = NodeMeasure(bytes: WorkerPool.longBytes)
-    measure.add(node)
+    let measure = NodeMeasure(of: node, bytes: WorkerPool.longBytes)
     context.workers.perform(for: session.account, isLong: measure.isExceeded) {
       node.hash
     } then: { [weak self] hash in

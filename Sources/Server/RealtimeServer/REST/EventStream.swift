@@ -127,8 +127,7 @@ final class EventStream: InternalPeer, Schedulable {
       return
     }
     isAccepted = true
-    var measure = NodeMeasure(bytes: WorkerPool.longBytes)
-    measure.add(initial)
+    let measure = NodeMeasure(of: initial, bytes: WorkerPool.longBytes)
     guard measure.bytes > Self.largeBytes else { return accept() }
     let (options, isSelection) = (request.options, request.query != nil)
     core.context.workers.perform(

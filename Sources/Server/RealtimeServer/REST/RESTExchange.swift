@@ -241,9 +241,7 @@ final class RESTExchange: InternalPeer, Schedulable {
 
   /// The approximate size of data as JSON, in bytes, counted only as far as it matters.
   private static func bytes(of node: Node) -> Int {
-    var measure = NodeMeasure(bytes: WorkerPool.longBytes)
-    measure.add(node)
-    return measure.bytes
+    NodeMeasure(of: node, bytes: WorkerPool.longBytes).bytes
   }
 
   /// Replaces the data at a path, if its version is one of those in the condition.

@@ -197,9 +197,8 @@ final class ImportBatch: ImportTarget {
   }
 
   func apply(_ change: Change) {
-    var measure = NodeMeasure()
-    measure.add(change.node)
-    bytes += measure.bytes + change.path.keys.reduce(0) { $0 + $1.byteCount + 1 }
+    bytes += NodeMeasure(of: change.node).bytes
+    bytes += change.path.keys.reduce(0) { $0 + $1.byteCount + 1 }
     // A text is read in order, so a change within an earlier one is within the last one.
     if let last = changes.indices.last, let inner = change.path.relative(to: changes[last].path) {
       changes[last].node.update(at: inner, to: change.node)

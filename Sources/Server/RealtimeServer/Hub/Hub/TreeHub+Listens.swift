@@ -204,10 +204,8 @@ extension TreeHub {
 
   /// Whether a node is so large that the owner should encode it for a peer, outside the hub.
   func isComposed(_ node: Node, for peer: PeerID) -> Bool {
-    guard connections[peer]?.isInternal == false else { return false }
-    var measure = NodeMeasure(bytes: limits.composedBytes)
-    measure.add(node)
-    return measure.isExceeded
+    connections[peer]?.isInternal == false
+      && NodeMeasure(of: node, bytes: limits.composedBytes).isExceeded
   }
 
   /// An output that has the owner compose messages.

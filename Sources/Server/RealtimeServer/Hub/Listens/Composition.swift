@@ -37,9 +37,7 @@ package struct Composition: Sendable, Equatable {
   ///
   /// - Complexity: O(bytes)
   func isLonger(than bytes: Int) -> Bool {
-    var measure = NodeMeasure(bytes: bytes)
-    measure.add(node)
-    return measure.isExceeded
+    NodeMeasure(of: node, bytes: bytes).isExceeded
   }
 
   /// Whether it shows data that newer data of the same listen may replace.
