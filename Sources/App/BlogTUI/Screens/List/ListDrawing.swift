@@ -132,11 +132,14 @@ struct TabBar {
     let kinds = session.allFeeds
     var brand = SafeText.empty
     var texts: [SafeText] = []
-    for detail in Detail.allCases {
+    for detail in Self.details {
       brand = detail.brand
       // A loop, because a closure would copy the whole session.
       texts = []
-      for kind in kinds { texts.append(Self.text(of: kind, detail: detail, in: session)) }
+      for kind in kinds {
+        let form = kind == session.tab ? detail.active : detail.others
+        texts.append(Self.text(of: kind, as: form, in: session))
+      }
       if texts.reduce(brand.width, { $0 + $1.width }) <= header.width { break }
     }
     self.brand = brand
@@ -148,32 +151,27 @@ struct TabBar {
     }
   }
 
-  /// The levels of detail, from the most to the least.
-  private enum Detail: CaseIterable {
-    case everything
-    case names
-    case nameAndCountOfActive
-    case nameOfActive
-    case narrowest
-
-    var brand: SafeText {
-      switch self {
-      case .everything: " hearth   "
-      case .names: " hearth "
-      case .nameAndCountOfActive, .nameOfActive, .narrowest: .empty
-      }
-    }
+  /// How much of a tab is shown: its name, with or without the number of posts, or only its key.
+  private enum Form {
+    case counted
+    case named
+    case spacedKey
+    case closeKey
+    case key
   }
 
-  private static func text(of kind: FeedKind, detail: Detail, in session: Session) -> SafeText {
-    let isActive = kind == session.tab
-    switch detail {
-    case .everything: return long(kind, in: session, counts: true)
-    case .names: return long(kind, in: session, counts: false)
-    case .nameAndCountOfActive:
-      return isActive ? long(kind, in: session, counts: true) : short(kind)
-    case .nameOfActive: return isActive ? long(kind, in: session, counts: false) : tiny(kind)
-    case .narrowest: return isActive ? long(kind, in: session, counts: false) : number(kind)
+  /// The levels of detail, from the most to the least.
+  private static let details: [(brand: SafeText, active: Form, others: Form)] = [
+    (" hearth   ", .counted, .counted), (" hearth ", .named, .named),
+    (.empty, .counted, .spacedKey), (.empty, .named, .closeKey), (.empty, .named, .key),
+  ]
+
+  private static func text(of kind: FeedKind, as form: Form, in session: Session) -> SafeText {
+    switch form {
+    case .counted, .named: long(kind, in: session, counts: form == .counted)
+    case .spacedKey: " " + number(kind) + " "
+    case .closeKey: number(kind) + " "
+    case .key: number(kind)
     }
   }
 
@@ -213,8 +211,4 @@ struct TabBar {
     }
     return text
   }
-
-  private static func short(_ kind: FeedKind) -> SafeText { " " + number(kind) + " " }
-
-  private static func tiny(_ kind: FeedKind) -> SafeText { number(kind) + " " }
 }
