@@ -200,12 +200,16 @@ struct RepoCoreTransactionTests {
     #expect(driver.sentWrites.map(\.write.path) == ["n", "n/a", "n/b"])
   }
 
-  @Test("A lost connection fails sent transactions and keeps unsent ones")
-  func disconnect() throws {
+  @Test(
+    "The end of the connection fails sent transactions and keeps unsent ones",
+    arguments: [false, true]
+  )
+  func disconnect(isIntended: Bool) throws {
     var driver = try incrementing()
-    driver.lose()
+    if isIntended { driver.feed(.goOffline(.user)) } else { driver.lose() }
     #expect(driver.completions == ["transaction 2 disconnect false 100"])
     #expect(driver.values == ["101", "100"])
+    #expect(driver.core.pendingWriteCount == 0)
     driver.feed(.goOffline(.user))
     driver.forget()
     driver.transact("c", increment)
@@ -215,17 +219,23 @@ struct RepoCoreTransactionTests {
   }
 
   // Differs: If the connection is lost after
-  @Test("With the write-once extension a sent transaction is resent with its key")
-  func writeOnce() throws {
+  @Test(
+    "With the write-once extension a sent transaction is resent with its key",
+    arguments: [false, true]
+  )
+  func writeOnce(isIntended: Bool) throws {
     var driver = try incrementing([.writeOnce])
     let first = driver.sentWrites[0].write
     #expect(first.key?.client == "~c1")
-    driver.lose()
+    if isIntended { driver.feed(.goOffline(.user)) } else { driver.lose() }
+    #expect(driver.completions.isEmpty)
+    #expect(driver.values == ["101"])
     driver.forget()
     driver.connect([.writeOnce])
     #expect(driver.sentWrites.map(\.write) == [first])
     driver.answer(driver.sentWrites[0].id)
     #expect(driver.completions == ["transaction 2 ok true 101"])
+    #expect(driver.values.allSatisfy { $0 == "100" })
   }
 
   @Test("A transaction fails if the next server lacks the write-once extension")

@@ -7,11 +7,10 @@ import Testing
 @Suite("Racing transactions")
 struct TransactionRaceTests {
   private func counter(
-    _ extensions: Set<ServerHello.Extension> = [],
     configure: (inout RepoConfiguration) -> Void = { _ in }
   ) throws -> CoreDriver {
     var driver = CoreDriver(configure: configure)
-    driver.connect(extensions)
+    driver.connect()
     _ = try driver.observe("c", answered: "100")
     driver.forget()
     return driver
@@ -239,33 +238,6 @@ struct TransactionRaceTests {
   }
 
   // MARK: The end of the connection
-
-  @Test("Going offline fails transactions sent to a server without write-once support")
-  func offlineWhileSent() throws {
-    var driver = try counter()
-    driver.transact("c", increment)
-    driver.feed(.goOffline(.user))
-    #expect(driver.completions == ["transaction 2 disconnect false 100"])
-    #expect(driver.values == ["101", "100"])
-    driver.connect()
-    #expect(driver.sentWrites.count == 1)
-    #expect(driver.core.pendingWriteCount == 0)
-  }
-
-  @Test("Going offline keeps transactions sent to a server with write-once support")
-  func offlineWhileSentOnce() throws {
-    var driver = try counter([.writeOnce])
-    driver.transact("c", increment)
-    let first = try #require(driver.sentWrites.first)
-    driver.feed(.goOffline(.user))
-    #expect(driver.completions.isEmpty)
-    #expect(driver.values == ["101"])
-    driver.connect([.writeOnce])
-    #expect(driver.sentWrites.last?.write == first.write)
-    driver.answer(try #require(driver.sentWrites.last).id)
-    #expect(driver.completions == ["transaction 2 ok true 101"])
-    #expect(driver.values == ["101", "100"] || driver.values == ["101"])
-  }
 
   @Test("Going offline keeps transactions that wait for another or for a retry")
   func offlineWhileWaiting() throws {
