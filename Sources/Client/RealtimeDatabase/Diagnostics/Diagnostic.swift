@@ -120,7 +120,7 @@ enum DiagnosticSubject: Sendable {
     case .frame(let bytes): Self.text(bytes)
     case .observation(let path, _): "observe \(path)"
     case .event(let kind, let path, let key, _):
-      "\(Self.name(kind)) \(path)\(key.map { " \($0.text)" } ?? "")"
+      "\(kind.name) \(path)\(key.map { " \($0.text)" } ?? "")"
     case .write(let path, let write): "\(write.name) \(path)"
     case .attempt(let number, let path, _, _): "try \(number) at \(path)"
     }
@@ -173,9 +173,12 @@ enum DiagnosticSubject: Sendable {
     while end > 0, bytes[end] & 0xC0 == 0x80 { end -= 1 }
     return String(decoding: bytes[..<end], as: UTF8.self) + "…"
   }
+}
 
-  private static func name(_ kind: DataEventType) -> String {
-    switch kind {
+extension DataEventType {
+  /// The event as the protocol's other clients call it, such as `child_added`.
+  package var name: String {
+    switch self {
     case .childRemoved: "child_removed"
     case .childAdded: "child_added"
     case .childMoved: "child_moved"

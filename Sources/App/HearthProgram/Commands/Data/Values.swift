@@ -94,21 +94,11 @@ private struct WatchEvent: Sendable {
   let snapshot: DataSnapshot
   let previousKey: String?
 
-  private var name: String {
-    switch type {
-    case .childAdded: "child_added"
-    case .childChanged: "child_changed"
-    case .childMoved: "child_moved"
-    case .childRemoved: "child_removed"
-    case .value: "value"
-    }
-  }
-
-  var text: String { "\(name) \(snapshot.ref.pathText) \(snapshot.jsonValue.text)" }
+  var text: String { "\(type.name) \(snapshot.ref.pathText) \(snapshot.jsonValue.text)" }
 
   var json: JSONValue {
     .object(
-      ("event", .string(name)),
+      ("event", .string(type.name)),
       ("path", .string(snapshot.ref.pathText)),
       ("previousKey", previousKey.map { .string($0) } ?? .null),
       ("data", snapshot.jsonValue)
