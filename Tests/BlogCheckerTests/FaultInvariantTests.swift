@@ -1,5 +1,6 @@
 import Foundation
 import RealtimeCore
+import TestSupport
 import Testing
 
 @testable import HearthLab
@@ -58,12 +59,9 @@ struct FaultInvariantTests {
 
   @Test("Refusals are expected only from rules that deny the attempts")
   func trespass() throws {
-    let folder =
-      URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().path + "/assets/rules/"
     for (rules, isRefused) in [
-      (try String(contentsOfFile: folder + "blog.json", encoding: .utf8), true),
-      (try String(contentsOfFile: folder + "quickstart.json", encoding: .utf8), false),
+      (try PackageFiles.text("assets/rules/blog.json"), true),
+      (try PackageFiles.text("assets/rules/quickstart.json"), false),
       (#"{"rules": {".read": true, ".write": true}}"#, false),
       (#"{"rules": {".read": true}}"#, true),
       ("no rules at all", true),

@@ -6,6 +6,7 @@ import NIOConcurrencyHelpers
 import RealtimeCore
 import RealtimeDatabase
 import RealtimeServer
+import TestSupport
 import Testing
 
 /// A server in memory for one test, and the users' connections to it.
@@ -34,7 +35,8 @@ final class BlogServer: Sendable {
 
   /// A server with the rules of that name in `assets/rules`, which accepts unsigned tokens.
   convenience init(shippedRules name: String) async throws {
-    try await self.init(rules: .source(StarIncrementTests.rules(name)), isEmulator: true)
+    let rules = try PackageFiles.text("assets/rules/\(name)")
+    try await self.init(rules: .source(rules), isEmulator: true)
   }
 
   /// Changes several paths at once, bypassing the rules.

@@ -2,6 +2,7 @@ import BlogModel
 import Foundation
 import RealtimeDatabase
 import RealtimeServer
+import TestSupport
 import Testing
 
 @Suite("Notices", .timeLimit(.minutes(1)))
@@ -291,7 +292,7 @@ struct NoticesTests {
     try await alice.wait("the refusal") {
       $0.all.contains { if case .feedFailed(.recent, _) = $0 { true } else { false } }
     }
-    try await server.put(rules: StarIncrementTests.rules("blog.json"))
+    try await server.put(rules: PackageFiles.text("assets/rules/blog.json"))
     alice.blog.request(.stopFollowing(.recent))
     alice.blog.request(.follow(.recent))
     try await server.signedInBlog("bob").comment(on: id, text: "hi")

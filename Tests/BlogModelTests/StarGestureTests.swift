@@ -2,6 +2,7 @@ import BlogModel
 import Foundation
 import RealtimeDatabase
 import RealtimeServer
+import TestSupport
 import Testing
 
 @Suite("Star on a screen", .timeLimit(.minutes(1)))
@@ -43,7 +44,7 @@ struct StarGestureTests {
 
   @Test("appears at once, even before the server has stored it")
   func slowStore() async throws {
-    let rules = DatabaseServer.Rules.source(try StarIncrementTests.rules("blog.json"))
+    let rules = DatabaseServer.Rules.source(try PackageFiles.text("assets/rules/blog.json"))
     let stores = GatedStores()
     let server = try await BlogServer(rules: rules, isEmulator: true, stores: stores)
     let (alice, id) = try await screen(on: server)

@@ -14,15 +14,6 @@ struct StarIncrementTests {
     return (server, id)
   }
 
-  static func rules(_ name: String) throws -> String {
-    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    return try String(
-      contentsOf: package.appendingPathComponent("assets/rules/\(name)"),
-      encoding: .utf8
-    )
-  }
-
   /// The post, provided that the blog has no faults.
   private func post(_ server: BlogServer, _ id: PostID) async throws -> Post {
     let database = try server.database(as: "reader")

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The folder tree is the architecture: a folder uses only folders next to it or below it, never in
@@ -18,9 +19,7 @@ struct FolderTests {
     return Set(parents).subtracting(knots).sorted()
   }()
 
-  private static let sources = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Sources")
+  private static let sources = URL(fileURLWithPath: PackageFiles.path("Sources"))
 
   @Test("Targets and inner folders are scanned")
   func found() {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The boundary below which there is no clock, no randomness, no socket and no lock.
@@ -25,9 +26,7 @@ struct PurityTests {
     "ArgumentParser": ["App/HearthProgram/", "Lab/Benchmarks/", "Lab/hearth-lab/"],
   ]
 
-  private static let sources = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("Sources")
+  private static let sources = URL(fileURLWithPath: PackageFiles.path("Sources"))
 
   @Test("Pure folders import only the layers below them", arguments: allowed.keys.sorted())
   func pure(folder: String) throws {

@@ -74,10 +74,7 @@ struct BlogAttacker {
 
   /// Reads the rules from a file in `assets/rules`.
   init(_ name: String) throws {
-    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    let file = package.appendingPathComponent("assets/rules/\(name)")
-    rules = try String(contentsOf: file, encoding: .utf8)
+    rules = try PackageFiles.text("assets/rules/\(name)")
     var start = try Dialogue(Self.world, rules: rules)
     before = start.hub.snapshot
     self.start = start

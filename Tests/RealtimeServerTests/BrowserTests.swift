@@ -59,8 +59,7 @@ private final class PageServer: Sendable {
   init() async throws {
     let (stream, continuation) = AsyncStream.makeStream(of: String.self)
     let next = NIOLockedValueBox("")
-    let file = Scene.folder.appendingPathComponent("browser.html")
-    let page = try String(contentsOf: file, encoding: .utf8)
+    let page = try PackageFiles.text("assets/transcripts/browser.html")
     (reports, self.next) = (stream, next)
     listener = try await ServerListener.listen(
       at: .loopback(port: 0),

@@ -58,12 +58,7 @@ private final class Nginx {
 
   /// The configuration on the page.
   private static func site() throws -> String {
-    let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-    let page = try String(
-      contentsOf: package.appendingPathComponent("assets/docs/serving.md"),
-      encoding: .utf8
-    )
+    let page = try PackageFiles.text("assets/docs/serving.md")
     let block = try #require(page.firstMatch(of: /```nginx\n((?:.|\n)*?)```/))
     return String(block.1)
   }

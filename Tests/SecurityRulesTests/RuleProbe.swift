@@ -1,6 +1,7 @@
 import Foundation
 import RealtimeCore
 import RealtimeServer
+import TestSupport
 import Testing
 
 /// The outcome of an expression: rejected at deployment, or its result at run time.
@@ -90,9 +91,6 @@ extension RuleSet {
 
   /// The rules in a file of the package.
   static func asset(_ name: String) throws -> RuleSet {
-    let package = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let file = package.appendingPathComponent("assets/rules/\(name)")
-    return try RuleSet(bytes: Array(try Data(contentsOf: file)))
+    try RuleSet(source: PackageFiles.text("assets/rules/\(name)"))
   }
 }

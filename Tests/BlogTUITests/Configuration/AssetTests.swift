@@ -6,14 +6,9 @@ import Testing
 
 @Suite("Generated assets")
 struct AssetTests {
-  private static let assets = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("assets")
-
   /// Compares a file with its expected content, or writes it if `UPDATE_GOLDENS` is 1.
   private func check(_ text: String, _ path: String) {
-    let file = Self.assets.appendingPathComponent(path).path
+    let file = PackageFiles.path("assets/\(path)")
     let expected = GoldenFile.text(at: file, orWrite: text)
     #expect(text == expected, "\(path) is stale: run the tests with UPDATE_GOLDENS=1")
   }

@@ -14,15 +14,10 @@ struct Scene: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { title }
 
-  static let folder = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("assets/transcripts")
-
   /// The scenes of a file, in order, each with the lines before the first; none when the file cannot
   /// be read.
   static func all(_ file: String) -> [Scene] {
-    let path = folder.appendingPathComponent(file + ".txt").path
+    let path = PackageFiles.path("assets/transcripts/\(file).txt")
     return SceneText.all(ofFileAt: path).map { part in
       let lines = part.lines.map { Line(number: $0.number, text: SceneText.expanded($0.text)) }
       return Scene(file: file, title: part.title, lines: lines)
