@@ -101,12 +101,16 @@ static inline int nc_write_soon(int descriptor, const void *bytes, long count, i
   return count == 0 ? 0 : -1;
 }
 
-// The size that the kernel has for the terminal; 0 if it has one.
+// The most rows and columns that are drawn: ncurses has no memory for the largest sizes that can be
+// set, and counts in signed numbers of 16 bits.
+enum { NC_LARGEST = 2000 };
+
+// The size that the kernel has for the terminal, as far as it is drawn; 0 if it has one.
 static inline int nc_terminal_size(int fd, int *rows, int *columns) {
   struct winsize size;
   if (ioctl(fd, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return -1;
-  *rows = size.ws_row;
-  *columns = size.ws_col;
+  *rows = size.ws_row < NC_LARGEST ? size.ws_row : NC_LARGEST;
+  *columns = size.ws_col < NC_LARGEST ? size.ws_col : NC_LARGEST;
   return 0;
 }
 

@@ -145,6 +145,20 @@ struct NcursesTerminalTests {
     }
   }
 
+  @Test("Of a window larger than any, a part is used")
+  func boundless() throws {
+    try withTerminal { pseudo, terminal in
+      pseudo.resize(width: .max, height: 5)
+      raise(SIGWINCH)
+      let size = Size(width: 2_000, height: 5)
+      #expect(terminal.nextEvents(timeout: .seconds(5)) == [.key(.resize(size))])
+      var screen = Screen(size: size)
+      screen.put("edge", at: Position(row: 4, column: 55))
+      terminal.render(screen)
+      #expect(pseudo.written().contains("edge"))
+    }
+  }
+
   @Test("Termination signals become events", arguments: [SIGTERM, SIGHUP, SIGINT])
   func leaving(signal: Int32) throws {
     try withTerminal { _, terminal in
