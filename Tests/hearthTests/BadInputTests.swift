@@ -364,6 +364,17 @@ extension EndToEnd {
       #expect(outcome.output.isEmpty)
     }
 
+    @Test("Help can be read in a terminal of any width", arguments: ["-3", "0", "1", "26", "wide"])
+    func narrowHelp(columns: String) throws {
+      let environment = sandbox.environment.merging(["COLUMNS": columns]) { $1 }
+      for words in ["--help", "open --help", "rules explain --help", "help set"] {
+        let words = words.split(separator: " ").map(String.init)
+        let outcome = try sandbox.run(words, environment: environment)
+        #expect(outcome.status == 0, "\(words)")
+        #expect(outcome.output.contains("USAGE: hearth"))
+      }
+    }
+
     @Test("A limit of open files that is too low is named", arguments: ["list", "serve", "open"])
     func fewFiles(command: String) throws {
       let script = "ulimit -n 8; exec \(Sandbox.program) \(command)"

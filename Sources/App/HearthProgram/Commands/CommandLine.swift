@@ -32,6 +32,7 @@ package enum CommandRun {
     } catch let code as ExitCode {
       Foundation.exit(code.rawValue)
     } catch {
+      widenHelp()
       let status = root.exitCode(for: error)
       if status == .validationFailure || status == .success {
         let isHelp = status == .success
@@ -54,6 +55,20 @@ package enum CommandRun {
 }
 
 extension CommandRun {
+  /// The fewest columns for help: in fewer than its indentation, the parser ends the process.
+  private static let fewestColumns = 30
+
+  /// Lays out help for a wider terminal than one that is too narrow for it.
+  private static func widenHelp() {
+    var size = winsize()
+    let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0
+    let wished = getenv("COLUMNS").flatMap { Int(String(cString: $0)) }
+    guard let columns = wished ?? (isKnown ? Int(size.ws_col) : nil), columns < fewestColumns else {
+      return
+    }
+    setenv("COLUMNS", String(fewestColumns), 1)
+  }
+
   /// Parses the command line.
   ///
   /// One command is tried alone first, since the parser would prepare all others. Whatever it
