@@ -259,6 +259,8 @@ extension EndToEnd {
       let run = try SwarmProcess([
         "--users", "1", "--seconds", "0.3", "--rate", "50", "--posts", "1", "--mix", "trespass=1",
         "--terminals", "0",
+        // There are fewer.
+        "--users-per-process", "\(Int.max)",
       ])
       let (status, report) = try run.result()
       #expect(status == 1)

@@ -178,8 +178,10 @@ struct Swarm: AsyncParsableCommand {
     guard (0.1...100_000).contains(settings.rate) else {
       throw CommandFailure(.usage, "--rate takes 0.1 to 100000 operations a second")
     }
-    settings.usersPerProcess =
+    settings.usersPerProcess = min(
+      arguments.users,
       arguments.usersPerProcess ?? (arguments.users + Self.processLimit - 1) / Self.processLimit
+    )
     guard settings.usersPerProcess > 0 else {
       throw CommandFailure(.usage, "--users-per-process takes at least 1")
     }
