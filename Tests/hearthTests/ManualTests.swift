@@ -39,6 +39,7 @@ extension EndToEnd {
       for command in commands where !["help", "See"].contains(command) {
         #expect(manual.contains("hearth \(command)"), "\(command)")
         let text = programHelp([command])
+        #expect(text.contains("USAGE: hearth \(command)"))
         for option in text.matches(of: /(?m)^  (--[a-z-]+)/).map(\.output.1) {
           let isDocumented = manual.contains(String(option))
           #expect(isDocumented || ["--help", "--version"].contains(option), "\(command) \(option)")

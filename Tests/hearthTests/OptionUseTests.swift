@@ -11,7 +11,8 @@ import Testing
 /// What the program prints for these words and `--help`, without a process.
 func programHelp(_ words: [String]) -> String {
   do {
-    _ = try Hearth.parseAsRoot(words + ["--help"])
+    var request = try Hearth.parseAsRoot(words + ["--help"])
+    try request.run()
     return ""
   } catch {
     return Hearth.fullMessage(for: error)
