@@ -235,7 +235,10 @@ let package = Package(
     library(
       "BlogTUI",
       in: "App",
-      ["BlogModel", "CNcurses", "RealtimeCore", product("TOMLKit", "TOMLKit")]
+      [
+        "BlogModel", "CNcurses", "RealtimeCore", product("NIOConcurrencyHelpers", "swift-nio"),
+        product("TOMLKit", "TOMLKit"),
+      ]
     ),
     library(
       "HearthProgram",

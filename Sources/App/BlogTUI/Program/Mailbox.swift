@@ -1,8 +1,8 @@
-import Synchronization
+import NIOConcurrencyHelpers
 
 /// Events on their way from other threads to the program's thread.
 package final class Mailbox<Event: Sendable>: Sendable {
-  private let events = Mutex<[Event]>([])
+  private let events = NIOLockedValueBox<[Event]>([])
   private let wake: @Sendable () -> Void
 
   /// Makes an empty mailbox.
@@ -15,7 +15,7 @@ package final class Mailbox<Event: Sendable>: Sendable {
 
   /// Adds an event after all others; may be called from any thread.
   package func add(_ event: Event) {
-    let isFirst = events.withLock { events in
+    let isFirst = events.withLockedValue { events in
       events.append(event)
       return events.count == 1
     }
@@ -24,7 +24,7 @@ package final class Mailbox<Event: Sendable>: Sendable {
 
   /// Removes and returns all events, in the order in which they were added.
   package func takeAll() -> [Event] {
-    events.withLock { events in
+    events.withLockedValue { events in
       defer { events = [] }
       return events
     }
