@@ -4,7 +4,7 @@ extension RandomAccessCollection {
   /// It is public for the same reason as ``SortedMap``.
   ///
   /// - Complexity: O(log n)
-  @inlinable public func partitioningIndex(where isBehind: (Element) -> Bool) -> Index {
+  @inlinable public func partitioningIndex(where isBehind: (Element) -> Bool) -> Self.Index {
     var low = startIndex
     var length = count
     while length > 0 {
