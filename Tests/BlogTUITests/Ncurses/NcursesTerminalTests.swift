@@ -159,6 +159,27 @@ struct NcursesTerminalTests {
     }
   }
 
+  @Test(
+    "A window larger than any can be opened, left for another program, and resized",
+    arguments: [(.max, 10), (40, .max)] as [(UInt16, UInt16)]
+  )
+  func openedBoundless(width: UInt16, height: UInt16) throws {
+    try withTerminal(width: width, height: height) { pseudo, terminal in
+      let size = Size(width: min(Int(width), 2_000), height: min(Int(height), 2_000))
+      #expect(terminal.size == size)
+      terminal.render(Screen(size: size))
+      terminal.withSuspendedScreen {}
+      var screen = Screen(size: size)
+      screen.put("back", at: Position(row: 4, column: 30))
+      terminal.render(screen)
+      #expect(pseudo.written().contains("back"))
+      pseudo.resize(width: 60, height: 5)
+      raise(SIGWINCH)
+      let resize = TerminalEvent.key(.resize(Size(width: 60, height: 5)))
+      #expect(terminal.nextEvents(timeout: .seconds(5)) == [resize])
+    }
+  }
+
   @Test("Termination signals become events", arguments: [SIGTERM, SIGHUP, SIGINT])
   func leaving(signal: Int32) throws {
     try withTerminal { _, terminal in

@@ -102,7 +102,8 @@ extension NcursesTerminal {
     draw(changes, before: before, next: next)
     placeCursor(next.cursor)
     wnoutrefresh(window)
-    doupdate()
+    // After another program has had the terminal, this asks for the size.
+    _ = Self.limitingSize(of: output) { doupdate() }
     drawBeyond(changes, before: before, next: next)
     shown = next
   }

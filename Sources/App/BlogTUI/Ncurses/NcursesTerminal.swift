@@ -101,7 +101,7 @@ package final class NcursesTerminal {
   var isHungUp = false
   private let screen: OpaquePointer
   private let streams: (UnsafeMutablePointer<FILE>?, UnsafeMutablePointer<FILE>?)
-  private let output: Int32
+  let output: Int32
   /// The descriptor to which ncurses writes, and everything else: it can be silenced.
   private let stream: Int32
   var shown: Screen?
@@ -222,7 +222,11 @@ package final class NcursesTerminal {
     var `in`: UnsafeMutablePointer<FILE>?
     let direct =
       options.usesDirectColor ? DirectColor.description(of: type) { Self.environment($0) } : nil
-    let newTerminal = { nc_newterm(type, device.output, device.input, &out, &`in`) }
+    let newTerminal = {
+      Self.limitingSize(of: device.output) {
+        nc_newterm(type, device.output, device.input, &out, &`in`)
+      }
+    }
     guard let screen = direct.flatMap({ Self.describing($0, newTerminal) }) ?? newTerminal(),
       let out
     else {
@@ -261,6 +265,22 @@ package final class NcursesTerminal {
     setenv("TERMINFO", value, 1)
     defer {
       if let before { setenv("TERMINFO", before, 1) } else { unsetenv("TERMINFO") }
+    }
+    return body()
+  }
+
+  /// Calls the body, in which ncurses asks for the size of the window: of one that it has no memory
+  /// for, it is told a part.
+  static func limitingSize<Result>(of output: Int32, _ body: () -> Result) -> Result {
+    var (rows, columns) = (Int32(0), Int32(0))
+    guard nc_terminal_size(output, &rows, &columns) == 0, max(rows, columns) == NC_LARGEST else {
+      return body()
+    }
+    setenv("LINES", String(rows), 1)
+    setenv("COLUMNS", String(columns), 1)
+    defer {
+      unsetenv("LINES")
+      unsetenv("COLUMNS")
     }
     return body()
   }
