@@ -408,9 +408,7 @@ package struct PlainBlog: Sendable {
     }
     switch name {
     case "help", "?": return Answer(lines: Self.commands.map { "\($0.name): \($0.help)." })
-    case "list":
-      let all = lines { _ in true }
-      return Answer(lines: all.isEmpty ? ["No posts yet."] : all)
+    case "list": return list(otherwise: "No posts yet.") { _ in true }
     case "open": return with(rest) { plain, post in plain.show(post) }
     case "earlier":
       guard let open else { return .refusal("Open a post first.") }
@@ -438,12 +436,12 @@ package struct PlainBlog: Sendable {
       let here = people.map { "\(names.shown($0.person)), at \($0.terminal)." }
       return Answer(lines: here.isEmpty ? ["Nobody is known to be online."] : here)
     case "notices" where rest == "clear":
-      guard let key = notices?.map(\.key).max() else { return Answer(lines: noticeLines) }
+      guard let key = notices?.map(\.key).max() else { return listNotices() }
       return Answer(
         lines: ["The notices are cleared."],
         effects: [.mark(.clearNotices(upTo: key))] + markStars { _ in true }
       )
-    case "notices": return Answer(lines: noticeLines)
+    case "notices": return listNotices()
     case "read" where rest == "all":
       return Answer(
         lines: ["Everything is marked as read."],
@@ -471,13 +469,14 @@ package struct PlainBlog: Sendable {
     }
   }
 
-  private var noticeLines: [String] {
-    guard let notices else { return ["The notices have not arrived yet."] }
-    if notices.isEmpty { return ["No notices yet."] }
-    return notices.map { entry in
+  private func listNotices() -> Answer {
+    guard let notices else { return .refusal("The notices have not arrived yet.") }
+    if notices.isEmpty { return Answer(lines: ["No notices yet."]) }
+    let lines = notices.map { entry in
       let sentence = entry.sentence(by: entry.author.map { names.shown($0) } ?? "")
       return (readState?.isUnread(entry) == true ? "New: " : "") + sentence + "."
     }
+    return Answer(lines: lines)
   }
 
   /// The effect that notes the stars on posts of the user as seen.
@@ -487,14 +486,15 @@ package struct PlainBlog: Sendable {
   }
 
   /// The posts that pass, with the numbers that they have in the whole list from now on.
-  private mutating func lines(where passes: (Post) -> Bool) -> [String] {
-    guard let posts else { return ["The posts have not arrived yet."] }
+  private mutating func list(otherwise none: String, where passes: (Post) -> Bool) -> Answer {
+    guard let posts else { return .refusal("The posts have not arrived yet.") }
     numbered = posts.map(\.id)
-    return posts.enumerated().filter { passes($0.element) }.map { index, post in
+    let lines = posts.enumerated().filter { passes($0.element) }.map { index, post in
       let mine = post.stars.contains(me.uid) ? ", one is yours" : ""
       let stars = post.starCount.counted("star") + mine
       return "\(index + 1). \(post.title), by \(name(of: post)). \(stars)."
     }
+    return Answer(lines: lines.isEmpty ? [none] : lines)
   }
 
   /// Calls the body with the post of that number or, without a number, with the open post.
@@ -563,8 +563,9 @@ package struct PlainBlog: Sendable {
     if let problem = SearchPattern.problem(in: text) { return .refusal(problem) }
     guard let pattern = SearchPattern(text) else { return .refusal("Search for what?") }
     let (uid, readState) = (me.uid, readState)
-    let found = lines { pattern.matches($0, me: uid, readState: readState) }
-    return Answer(lines: found.isEmpty ? ["No post matches."] : found)
+    return list(otherwise: "No post matches.") {
+      pattern.matches($0, me: uid, readState: readState)
+    }
   }
 
   private mutating func edit(_ post: Post) -> Answer {
