@@ -60,7 +60,7 @@ package struct ReplayPlayer: Sendable {
       let index = Self.speeds.firstIndex(of: speed) ?? 0
       speed = Self.speeds[(index + 1) % Self.speeds.count]
     case .character("q"), .escape, .control("c"): hasEnded = true
-    case .character(let letter) where jump(letter): break
+    case .character(let letter): if !jump(letter) { notice = before }
     default: notice = before
     }
     if replay.isAtEnd { isPlaying = false }
