@@ -139,8 +139,10 @@ package final class PostgresIdentityStore: MovableIdentityStore {
     _ change: (JSONValue?) throws(StoreError) -> JSONValue
   ) throws {
     try port.transact { connection throws(PostgresFailure) in
+      // The row need not be there yet, and could not be locked then.
+      try connection.run("LOCK TABLE hearth.secrets IN SHARE ROW EXCLUSIVE MODE", within: limit)
       let rows = try connection.query(
-        "SELECT body FROM hearth.secrets WHERE name = $1 FOR UPDATE",
+        "SELECT body FROM hearth.secrets WHERE name = $1",
         with: [.text(file.rawValue)],
         within: limit
       )
