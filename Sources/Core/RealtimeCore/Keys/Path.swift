@@ -48,7 +48,7 @@ package struct Path: Hashable, Sendable, CustomStringConvertible {
   package var rest: Path { Path(keys.dropFirst()) }
   package var parent: Path? { isRoot ? nil : Path(keys.dropLast()) }
   /// The paths from the root down to this one, which are all that contain it.
-  package var prefixes: some BidirectionalCollection<Path> {
+  package var prefixes: LazyMapCollection<ClosedRange<Int>, Path> {
     (0...count).lazy.map { Path(keys.prefix($0)) }
   }
   /// Whether the last key is the pseudo key of a priority.
