@@ -110,6 +110,27 @@ struct LeadershipTests {
     #expect(server.id == me.id)
   }
 
+  @Test("A name that another database has got is no loss, but batches missing after a failover are")
+  func nameUsedAgain() {
+    var machine = Leadership(me)
+    _ = machine.handle(.time, at: .zero)
+    let old = BatchPosition(batch: 5, id: "old", revision: 3)
+    let new = BatchPosition(batch: 1, id: "new", revision: 0)
+    var losses: [StorageLoss] = []
+    for (second, (found, timeline)) in [(old, 1), (new, 1), (old, 1), (new, 2)].enumerated() {
+      var seen = view(nil, servers: [me])
+      seen.history = StorageHistory(timeline: Int64(timeline), start: "")
+      seen.positions = ["d": found]
+      _ = machine.handle(.time, at: .seconds(second))
+      for output in machine.handle(.announced(.success(seen)), at: .seconds(second)) {
+        if case .report(let loss) = output { losses.append(loss) }
+      }
+    }
+    #expect(
+      losses == [StorageLoss("d", seen: old, found: new, oldTimeline: 1, newTimeline: 2)]
+    )
+  }
+
   @Test("A server that is alone keeps its lease and tries again")
   func alone() throws {
     var machine = try leader(beside: [])

@@ -52,7 +52,7 @@ enum ClusterMistake: CaseIterable {
       [.fenced, .current]
     case .clockNotAsked: [.current]
     case .renewedLate: [.current, .confirmed]
-    // A database that is missing in the same history has been removed.
+    // What is missing in the same history has been removed by a command.
     case .historyIgnored: [.current, .confirmed, .reported]
     case .storageClockBelieved: [.current, .confirmed, .served]
     case .redirectRemembered: [.found]

@@ -299,12 +299,12 @@ package struct Leadership: Sendable {
 
   /// Reports each database whose last batch is not the one that was seen, nor a later one.
   private mutating func reportLosses(in view: ClusterView) {
-    guard let old = observation?.view else { return }
+    // Within one history, only commands take batches away: they remove or rename a database, and its
+    // name may be used again at once.
+    guard let old = observation?.view, old.history != view.history else { return }
     for (name, seen) in old.positions.sorted(by: { $0.key < $1.key }) {
       let found = view.positions[name]
       if let found, found.batch > seen.batch || found == seen { continue }
-      // Within one history, nothing but a command removes or renames a database.
-      if found == nil, old.history == view.history { continue }
       let loss = StorageLoss(
         name,
         seen: seen,
