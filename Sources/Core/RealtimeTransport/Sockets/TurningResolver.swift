@@ -39,6 +39,8 @@ struct TurningResolver: Resolver, Sendable {
     }
   }
 
+  private struct UnknownHost: Error {}
+
   private static func addresses(
     of host: String,
     port: Int,
@@ -50,7 +52,7 @@ struct TurningResolver: Resolver, Sendable {
     hints.ai_protocol = Int32(IPPROTO_TCP)
     var list: UnsafeMutablePointer<addrinfo>?
     guard getaddrinfo(host, String(port), &hints, &list) == 0 else {
-      throw SocketAddressError.unknown(host: host, port: port)
+      throw UnknownHost()
     }
     defer { freeaddrinfo(list) }
     var addresses: [SocketAddress] = []
