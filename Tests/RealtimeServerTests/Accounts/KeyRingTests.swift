@@ -1,3 +1,5 @@
+import Logging
+import NIOConcurrencyHelpers
 import RealtimeCore
 import Testing
 
@@ -30,6 +32,32 @@ struct KeyRingTests {
     #expect(ring[first] != nil)
     try ring.rotate(at: 1_000 + KeyRing.afterlife)
     #expect(ring[first] == nil)
+  }
+
+  @Test("Servers that find the same key to be due replace it once")
+  func dueOnce() async throws {
+    let store = MemoryIdentityStore()
+    let time = NIOLockedValueBox<Int64>(0)
+    var services: [AccountService] = []
+    for _ in 1...2 {
+      services.append(
+        try await AccountService(
+          { store },
+          settings: IdentitySettings(),
+          clock: { time.withLockedValue { $0 } },
+          logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        )
+      )
+    }
+    time.withLockedValue { $0 = KeyRing.lifetime }
+    var request = IdentityRequest("POST", at: .user("signUp"), database: "hearth")
+    request.body = Array("{}".utf8)
+    request.contentType = "application/json"
+    for service in services { #expect(await service.answer(request).status == 200) }
+    #expect(store.secret(.keys)?["keys"]?.elements?.count == 2)
+    let keys = services.map(\.authority.keys.current.id)
+    #expect(keys[0] == keys[1])
+    for service in services { await service.close() }
   }
 
   @Test("A damaged key is refused")

@@ -329,7 +329,7 @@ extension AccountService {
   ) throws(IdentityError) -> String {
     let claims = claims(of: account, session)
     if settings.isEmulator { return WebToken.unsigned(claims) }
-    if authority.keys.isDue(at: clock()) { try rotateKeys() }
+    if authority.keys.isDue(at: clock()) { try rotateKeys(onlyIfDue: true) }
     guard let token = authority.sign(claims) else { throw .failed }
     return token
   }

@@ -301,7 +301,11 @@ package final actor AccountService {
     onRevocation(note, delay)
   }
 
-  func rotateKeys() throws(IdentityError) {
+  /// Replaces the key that signs tokens.
+  ///
+  /// - Parameter onlyIfDue: Whether to leave a key that another server has just made.
+  /// - Throws: ``IdentityError`` when the new key cannot be stored.
+  func rotateKeys(onlyIfDue: Bool = false) throws(IdentityError) {
     var keys = authority.keys
     // The disk comes first: a token must not outlive the key that verifies it. If the write fails,
     // it does not matter which keys are on the disk, because the new ring includes the old keys.
@@ -309,7 +313,8 @@ package final actor AccountService {
       try store.changeSecret(.keys) { json throws(StoreError) in
         // Another server may have rotated them.
         keys = json.flatMap { KeyRing(json: $0) } ?? authority.keys
-        try keys.rotate(at: clock())
+        let now = clock()
+        if !onlyIfDue || keys.isDue(at: now) { try keys.rotate(at: now) }
         return keys.json
       }
     }
