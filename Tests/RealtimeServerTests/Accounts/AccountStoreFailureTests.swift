@@ -133,6 +133,31 @@ struct AccountStoreFailureTests {
     await service.close()
   }
 
+  @Test("Requests that have waited for a silent store are refused without trying it in turn")
+  func silent() async throws {
+    let isFailing = NIOLockedValueBox(true)
+    let tries = NIOLockedValueBox(0)
+    let service = try await AccountService(
+      {
+        var store = FailingStore(.busy, isFailing)
+        store.onFailure = { tries.withLockedValue { $0 += 1 } }
+        return store
+      },
+      settings: IdentitySettings(),
+      clock: { 1_700_000_000_000 },
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    )
+    let arrival = ContinuousClock.now
+    for _ in 1...3 { #expect(await service.answer(creation, since: arrival).status == 503) }
+    #expect(tries.withLockedValue { $0 } == 1)
+    // Who comes later tries it again.
+    #expect(await service.answer(creation).status == 503)
+    #expect(tries.withLockedValue { $0 } == 2)
+    isFailing.withLockedValue { $0 = false }
+    #expect(await service.answer(creation).status == 200)
+    await service.close()
+  }
+
   @Test("A server with an account change of unknown outcome stops without answering")
   func end() async throws {
     let server = try await DatabaseServer.start(options(.failed))

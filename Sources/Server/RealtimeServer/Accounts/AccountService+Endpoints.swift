@@ -9,9 +9,16 @@ extension AccountService {
 
   /// Answers a request.
   ///
-  /// - Parameter request: The request; its database must exist.
+  /// - Parameters:
+  ///   - request: The request; its database must exist.
+  ///   - arrival: When it arrived.
   /// - Returns: The response, even to a request that is refused.
-  package func answer(_ request: IdentityRequest) async -> IdentityAnswer {
+  package func answer(
+    _ request: IdentityRequest,
+    since arrival: ContinuousClock.Instant = .now
+  ) async -> IdentityAnswer {
+    // If each tried the silent store in its turn, the last would wait for many times its patience.
+    if let lastAbsence, arrival < lastAbsence { return IdentityAnswer(.unavailable) }
     var tries = 1
     while true {
       do throws(IdentityError) {

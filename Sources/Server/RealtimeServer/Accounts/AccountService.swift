@@ -39,6 +39,8 @@ package final actor AccountService {
   private var lastRefresh: Int64
   /// Whether changes by other servers could not be read when that was last tried.
   private var isBehind = false
+  /// When it last turned out that the store cannot be used at the moment.
+  private(set) var lastAbsence: ContinuousClock.Instant?
   /// Why the store could not be read or written when a request last did so.
   private var failures: [StoreUse: String] = [:]
 
@@ -139,6 +141,7 @@ package final actor AccountService {
       if isBehind { logger.notice("account changes by other servers are read again") }
       isBehind = false
     } catch {
+      noteAbsence(error)
       if !isBehind { logger.error("cannot read account changes by other servers: \(error)") }
       isBehind = true
     }
@@ -236,6 +239,7 @@ package final actor AccountService {
 
   /// Logs a failure once for as long as it stays the same, and the end of all failures.
   private func note(_ error: (any Error)?, _ use: StoreUse) {
+    if let error { noteAbsence(error) }
     let failure = error.map { "\($0)" }
     guard failure != failures[use] else { return }
     failures[use] = failure
@@ -244,6 +248,10 @@ package final actor AccountService {
     } else if failures.isEmpty {
       logger.notice("the account store works again")
     }
+  }
+
+  private func noteAbsence(_ error: any Error) {
+    if IdentityError(error) == .unavailable { lastAbsence = .now }
   }
 
   /// Makes changes durable.

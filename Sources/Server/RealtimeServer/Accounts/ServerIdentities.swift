@@ -127,7 +127,10 @@ final class ServerIdentities {
       return promise.futureResult
     }
     underWay += 1
-    promise.completeWithTask { .answer(.identity(await service.answer(request))) }
+    let arrival = ContinuousClock.now
+    promise.completeWithTask {
+      .answer(.identity(await service.answer(request, since: arrival)))
+    }
     promise.futureResult.assumeIsolated().whenComplete { _ in
       self.underWay -= 1
       guard self.underWay == 0 else { return }
