@@ -67,6 +67,50 @@ struct LostConnectionTests {
     Issue.record("no number was given again")
   }
 
+  @Test("A change in doubt is not called undone because its outcome cannot be read")
+  func outcomeRefused() throws {
+    let options = PostgresStoreOptions()
+    let port = PostgresPort(to: PostgresAddress(proxy.url(of: url)), options: options)
+    try port.prepare()
+    // The outcome is refused to everybody but the transaction itself, which lingers at its end.
+    _ = try server.sql(
+      """
+      ALTER FUNCTION hearth.history() RENAME TO true_history;
+      CREATE FUNCTION hearth.history(OUT timeline bigint, OUT start text) LANGUAGE plpgsql AS $$
+      BEGIN
+        IF pg_current_xact_id_if_assigned() IS NULL THEN
+          RAISE EXCEPTION 'cancelled' USING ERRCODE = 'query_canceled';
+        END IF;
+        SELECT h.timeline, h.start INTO timeline, start FROM hearth.true_history() h;
+      END $$;
+      CREATE TABLE public.changes (number integer);
+      CREATE FUNCTION public.linger() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN PERFORM pg_sleep(1); RETURN NULL; END $$;
+      CREATE CONSTRAINT TRIGGER linger AFTER INSERT ON public.changes
+        DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.linger()
+      """,
+      at: url
+    )
+    DispatchQueue.global().async { [server, url, proxy] in
+      let lingering = """
+        SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event = 'PgSleep'
+        """
+      while (try? server.sql(lingering, at: url)) != "1" {}
+      proxy.set(.down)
+      proxy.set(.fair)
+    }
+    let error = #expect(throws: StoreError.self) {
+      try port.transact { connection throws(PostgresFailure) in
+        try connection.query("INSERT INTO public.changes VALUES (1)", within: .seconds(10))
+      }
+    }
+    #expect(error?.hasStoredNothing == false)
+    // PostgreSQL has not noticed that the connection is lost.
+    while try server.sql("SELECT count(*) FROM public.changes", at: url) != "1" {}
+    port.close()
+  }
+
   /// Loses the number of a change by a crash, and returns whether the next transaction got it.
   private func loseNumber() throws -> Bool {
     // What is not committed stays in memory for as long as possible.

@@ -104,11 +104,15 @@ final class PostgresPort: @unchecked Sendable {
           within: options.leaseLimit
         )
         doubtful = TransactionMark(number: rows.text(0, column: 0), life: rows.text(0, column: 1))
-        try connection.run("COMMIT", within: max(deadline - .now, .seconds(1)))
+        do throws(PostgresFailure) {
+          try connection.run("COMMIT", within: max(deadline - .now, .seconds(1)))
+        } catch {
+          // PostgreSQL has undone what it refuses to commit.
+          if !error.isLost { doubtful = nil }
+          throw error
+        }
         return
       } catch {
-        // PostgreSQL has undone whatever it refused.
-        if !error.isLost, error.state != PostgresFailure.own { doubtful = nil }
         connection?.close()
         if error.isLost || error.isTemporary, ContinuousClock.now < deadline {
           usleep(50_000)
