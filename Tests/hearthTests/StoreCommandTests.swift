@@ -194,11 +194,13 @@ struct StoreCommandTests {
     let store = try postgres.makeDatabase()
     let early = try sandbox.hearth("users", "list", "--store", store)
     #expect(early.status != 0 && early.errors.contains("no schema hearth"))
-    #expect(try sandbox.hearth("databases", "create", "hearth", "--store", store).status == 0)
-    let added = try sandbox.run(
-      ["users", "add", "ann@example.org", "--password-stdin", "--store", store],
-      input: "a long password\n"
-    )
+    try sandbox.succeed("databases", "create", "other", "--store", store)
+    let adding = ["users", "add", "ann@example.org", "--password-stdin", "--store", store]
+    let refused = try sandbox.run(adding, input: "a long password\n")
+    #expect(refused.status == 3, "\(refused.errors)")
+    #expect(refused.errors.contains("there is no database \"hearth\""), "\(refused.errors)")
+    try sandbox.succeed("databases", "create", "hearth", "--store", store)
+    let added = try sandbox.run(adding, input: "a long password\n")
     #expect(added.status == 0, "\(added.errors)")
     #expect(try sandbox.hearth("users", "rotate-key", "--store", store).status == 0)
     #expect(try sandbox.hearth("users", "disable", "ann@example.org", "--store", store).status == 0)

@@ -13,6 +13,7 @@ struct AdminClient {
   private let paths: ProgramPaths
   /// The PostgreSQL that has the accounts; nil for those of the data directory.
   private let store: String?
+  private let stored: any StoredDatabase
   /// Whether a server has the accounts of the data directory.
   private let hasServer: Bool
   private let database: String
@@ -26,7 +27,7 @@ struct AdminClient {
     store = choice.storage.store
     hasServer = try store == nil && options.hasServer()
     timeout = .seconds(options.timeout)
-    _ = try choice.database(options)
+    stored = try choice.database(options)
     database = choice.name
   }
 
@@ -43,7 +44,12 @@ struct AdminClient {
     members: [String: JSONValue] = [:],
     parameters: [(name: String, value: String)]? = nil
   ) async throws -> JSONValue {
-    try await send(
+    // Several servers know a database only once it is in PostgreSQL.
+    if method == nil, let store, try !stored.exists {
+      let place = Storage.name(of: store)
+      throw CommandFailure(.notFound, "there is no database \"\(database)\" in \(place)")
+    }
+    return try await send(
       .administration(project: database, method),
       members: members,
       parameters: parameters
