@@ -564,7 +564,7 @@ struct ClusterSimulation {
         firstRedirects[client.database] = host
       }
       schedule(.client(client, server: host), at: now + redirectTime)
-    case .nowhere: retry(client)
+    case .nowhere, .absent: retry(client)
     }
   }
 

@@ -131,6 +131,19 @@ struct LeadershipTests {
     )
   }
 
+  @Test("Requests for a database that was removed meanwhile are answered at once")
+  func removed() {
+    var machine = Leadership(me)
+    _ = machine.handle(.time, at: .zero)
+    _ = machine.handle(.announced(.success(view(nil, servers: [me]))), at: .milliseconds(1))
+    let asked = machine.handle(.asked("d", request: 1), at: .milliseconds(2))
+    #expect(asked.contains { if case .acquire("d", _, _) = $0 { true } else { false } }, "\(asked)")
+    let missing = StoreError(.missing, description: "there is no such database")
+    let outputs = machine.handle(.acquired("d", .failure(missing)), at: .milliseconds(3))
+    #expect(outputs.contains(.answer(request: 1, .absent)), "\(outputs)")
+    #expect(!machine.isCutOff)
+  }
+
   @Test("A server that is alone keeps its lease and tries again")
   func alone() throws {
     var machine = try leader(beside: [])

@@ -63,6 +63,8 @@ package struct Leadership: Sendable {
     case there(ClusterServer)
     /// No server at the moment, and why.
     case nowhere(String)
+    /// None, because the database has been removed or renamed.
+    case absent
   }
 
   /// How a database is let go.
@@ -406,6 +408,7 @@ package struct Leadership: Sendable {
       outputs.append(.open(lease, until: until))
       if isStopping { handOver(name, to: successor(for: name)) }
     case .success(let lease): note(lease)
+    case .failure(let error) where error.kind == .missing: send(name, to: .absent)
     case .failure:
       // Earlier views do not count: the storage has to be reached first.
       hasFailed = true

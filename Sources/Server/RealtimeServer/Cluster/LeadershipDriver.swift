@@ -359,6 +359,9 @@ final class LeadershipDriver: DatabaseLeaders {
       watch(.sent(database, to: server))
     case .nowhere(let reason):
       promise.succeed(.nowhere(trouble.map { "\(reason): \($0)" } ?? reason))
+    case .absent:
+      known.remove(database)
+      promise.succeed(.absent)
     }
   }
 

@@ -59,8 +59,11 @@ final class LeaderSearch {
       }
       guard !isHashing else { return look() }
       find().assumeIsolated().whenComplete { [self] result in
-        guard case .success(let server?) = result else { return look() }
-        pass(clients[...], to: server)
+        switch result {
+        case .success(let server?): pass(clients[...], to: server)
+        case .failure(let error as RESTError) where error.status == 404: end(because: error.reason)
+        case .success(nil), .failure: look()
+        }
       }
     }
   }
