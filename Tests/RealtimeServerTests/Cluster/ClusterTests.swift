@@ -88,6 +88,22 @@ struct ClusterTests {
     #expect(try await cluster.ask(leader, "GET", "/x.json").status == 307)
   }
 
+  @Test("What is written while a leader hands over is stored", arguments: [false, true])
+  func writtenMeanwhile(atLeader: Bool) async throws {
+    let cluster = try await TestCluster()
+    let (leader, next) = try await cluster.pair()
+    let id = try #require(cluster.storage.view().servers.first { $0.host == next.host }?.id)
+    let member = atLeader ? leader : next
+    cluster.storage.move("hearth", to: id)
+    var number = 0
+    repeat {
+      number += 1
+      #expect(try await cluster.ask(member, "PUT", "/x/n\(number).json", "1").status == 200)
+    } while try await cluster.leader().leader.host != next.host
+    let body = try await cluster.ask(member, "GET", "/x.json?shallow=true").body
+    #expect(try JSONParser.parse(Array(body.utf8)).members?.count == number)
+  }
+
   @Test(
     "A request abandoned while there was no leader is not applied later",
     arguments: [("PUT", "1"), ("POST", "1"), ("PATCH", #"{"x":1}"#), ("DELETE", nil)]

@@ -33,7 +33,7 @@ final class DatabaseRegistry {
   private var terms: [String: LeaseTerm] = [:]
   /// For databases that must be let go while they are still opening: what to do once they are open.
   private var departures: [String: (DatabaseCore) -> Void] = [:]
-  /// Closed databases whose clients have not been sent away yet.
+  /// Databases that are handed over or closed, and whose clients have not been sent away yet.
   private var parting: [String: DatabaseCore] = [:]
   /// Databases that could not be opened when that was last tried.
   private var unopened: Set<String> = []
@@ -307,7 +307,8 @@ extension DatabaseRegistry {
     guard DatabaseName.isValid(name), !isClosing else {
       return eventLoop.makeFailedFuture(isClosing ? Self.stopping : Self.absence)
     }
-    if departures[name] == nil, let led = ledIfAny(name) { return led }
+    // What comes while it is handed over waits for the next leader, since it would not be stored.
+    if !isLeaving(name), let led = ledIfAny(name) { return led }
     let promise = eventLoop.makePromise(of: DatabaseCore.self)
     leaders.find(name).assumeIsolated().whenComplete { result in
       switch result {
@@ -330,6 +331,9 @@ extension DatabaseRegistry {
     }
     return promise.futureResult
   }
+
+  /// Whether a database is being handed over.
+  func isLeaving(_ name: String) -> Bool { departures[name] != nil || parting[name] != nil }
 
   /// A database that is led here, or is about to be; the future fails if none is.
   func led(_ name: String) -> EventLoopFuture<DatabaseCore> {

@@ -157,7 +157,10 @@ extension ServerCore {
     let end = end ?? .now() + Self.patience
     return link.forward(request, about: name(in: request)).flatMapError { error in
       guard error is ForwardingLink.NotLedThere || request.onlyReads, NIODeadline.now() < end else {
-        return core.eventLoop.makeFailedFuture(error)
+        let absence = RESTError(503, reason: "no server leads the database at the moment")
+        return core.eventLoop.makeFailedFuture(
+          error is ForwardingLink.NotLedThere ? absence : error
+        )
       }
       return core.eventLoop.flatScheduleTask(in: .milliseconds(100)) {
         request.isGivenUp
@@ -287,7 +290,11 @@ extension ServerCore: ForwardingHost {
   func ledDatabase(_ name: String) -> EventLoopFuture<DatabaseCore> { databases.led(name) }
 
   func answerForwarded(_ request: HTTPRequest) -> EventLoopFuture<HTTPReply> {
-    answer(request, isForwarded: true)
+    // The other server asks again, and may learn of the next leader, or lead, before this one does.
+    guard phase == .running, !databases.isLeaving(name(in: request)) else {
+      return eventLoop.makeFailedFuture(ForwardingLink.NotLedThere())
+    }
+    return answer(request, isForwarded: true)
   }
 
   func ended(_ clients: ForwardedClients) {
