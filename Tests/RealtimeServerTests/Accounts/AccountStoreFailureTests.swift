@@ -133,25 +133,32 @@ struct AccountStoreFailureTests {
     await service.close()
   }
 
-  @Test("Requests that have waited for a silent store are refused without trying it in turn")
-  func silent() async throws {
+  @Test(
+    "Requests that have waited for a silent store are refused without trying it in turn",
+    arguments: [(.busy, 503), (.failed, 500)] as [(StoreError.Kind, Int)]
+  )
+  func silent(kind: StoreError.Kind, status: Int) async throws {
     let isFailing = NIOLockedValueBox(true)
     let tries = NIOLockedValueBox(0)
+    var settings = IdentitySettings()
+    // Other servers use the store, too.
+    settings.refreshInterval = .seconds(3_600)
     let service = try await AccountService(
       {
-        var store = FailingStore(.busy, isFailing)
+        var store = FailingStore(kind, isFailing)
         store.onFailure = { tries.withLockedValue { $0 += 1 } }
         return store
       },
-      settings: IdentitySettings(),
+      settings: settings,
       clock: { 1_700_000_000_000 },
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     )
     let arrival = ContinuousClock.now
+    #expect(await service.answer(creation, since: arrival).status == status)
     for _ in 1...3 { #expect(await service.answer(creation, since: arrival).status == 503) }
     #expect(tries.withLockedValue { $0 } == 1)
     // Who comes later tries it again.
-    #expect(await service.answer(creation).status == 503)
+    #expect(await service.answer(creation).status == status)
     #expect(tries.withLockedValue { $0 } == 2)
     isFailing.withLockedValue { $0 = false }
     #expect(await service.answer(creation).status == 200)

@@ -277,7 +277,10 @@ package final actor AccountService {
       guard !error.hasStoredNothing else { throw IdentityError(error) }
       // Data that several servers share is reread for each request, so nothing builds on the
       // unknown outcome.
-      guard settings.refreshInterval == nil else { throw .unknownOutcome }
+      guard settings.refreshInterval == nil else {
+        lastAbsence = .now
+        throw .unknownOutcome
+      }
       isLost = true
       onLoss(error)
       throw .unknownOutcome
