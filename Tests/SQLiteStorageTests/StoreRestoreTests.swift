@@ -50,6 +50,18 @@ struct StoreRestoreTests {
     #expect(try StoreFile(at: directory.store).check().faults == [])
   }
 
+  @Test("fails if the old mark stays, which would prove that commits are missing")
+  func markStays() throws {
+    let (directory, backup, _) = try makeStore()
+    let mark = directory.database + "-mark"
+    unlink(mark)
+    // Nothing else that is in the way is removed as a file would be.
+    #expect(mkdir(mark, 0o700) == 0)
+    #expect(throws: (any Error).self) {
+      try StoreDirectory(path: directory.store).replaceDatabase(with: backup)
+    }
+  }
+
   @Test(
     "works whatever is left of the database, and keeps what is left",
     arguments: [

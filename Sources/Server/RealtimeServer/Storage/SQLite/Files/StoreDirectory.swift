@@ -120,9 +120,7 @@ struct StoreDirectory: Sendable {
   func replaceDatabase(with draft: String) throws {
     let file = CompanionFile.resolved(database)
     for name in [file, file + "-journal", file + "-shm", file + "-wal"] {
-      guard unlink(name) == 0 || errno == ENOENT else {
-        throw FileFailure(errno, action: "cannot remove \(name)")
-      }
+      try CompanionFile.remove(name)
     }
     let parent = FilePath.directory(of: file)
     try DirectoryNames.synchronize(parent)
@@ -130,7 +128,7 @@ struct StoreDirectory: Sendable {
       throw FileFailure(errno, action: "cannot write \(file)")
     }
     try DirectoryNames.synchronize(parent)
-    unlink(CompanionFile.mark(of: database))
+    try CompanionFile.remove(CompanionFile.mark(of: database))
     try DirectoryNames.synchronize(path)
   }
 
@@ -176,6 +174,13 @@ enum CompanionFile {
   /// The paths of a database and of all that is beside it.
   static func all(of database: String) -> [String] {
     [mark(of: database)] + ["", "-journal", "-shm", "-wal"].map { resolved(database) + $0 }
+  }
+
+  /// Removes a file, unless there is none.
+  static func remove(_ path: String) throws(FileFailure) {
+    guard unlink(path) == 0 || errno == ENOENT else {
+      throw FileFailure(errno, action: "cannot remove \(path)")
+    }
   }
 
   /// Whether the mark of a database says that something was acknowledged.

@@ -177,16 +177,18 @@ package struct SQLiteDatabase: StoredDatabase {
       guard let fault = try acknowledged.fault() else { return nil }
       let copies = try directory.copyAside(as: "damaged")
       if acknowledged.foreignLog != nil {
-        for name in ["-wal", "-shm"] { unlink(CompanionFile.resolved(file) + name) }
+        for name in ["-wal", "-shm"] {
+          try CompanionFile.remove(CompanionFile.resolved(file) + name)
+        }
       } else if acknowledged.hasFile {
         let queue = try StoreSchema.openWriter(path: file, synchronous: "FULL", expecting: 2)
         // This discards what lies behind the damage. Otherwise every start would report it missing.
         try queue.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         try queue.close()
       } else {
-        unlink(CompanionFile.log(of: file))
+        try CompanionFile.remove(CompanionFile.log(of: file))
       }
-      unlink(CompanionFile.mark(of: file))
+      try CompanionFile.remove(CompanionFile.mark(of: file))
       try DirectoryNames.synchronize(path)
       return AcceptedLoss(fault: fault, copies: copies)
     }

@@ -118,7 +118,9 @@ package struct SQLiteTreeStores: StoredDatabases {
       try synchronize()
       let file = draft + "/database.sqlite"
       // The directory and its file may be links, which lead to what else belongs to others.
-      for name in CompanionFile.all(of: file) { unlink(name) }
+      try StoreError.translating(at: draft) {
+        for name in CompanionFile.all(of: file) { try CompanionFile.remove(name) }
+      }
       try? FileManager.default.removeItem(atPath: draft)
     }
   }
