@@ -15,6 +15,8 @@ struct AccountStoreFailureTests {
     let isFailing: NIOLockedValueBox<Bool>
     /// Whether revocations cannot be read either.
     let isUnreadable: NIOLockedValueBox<Bool>
+    /// How many times something was stored.
+    let stored = NIOLockedValueBox(0)
     /// Called when a change could not be stored.
     var onFailure: @Sendable () -> Void = {}
     private let memory = MemoryIdentityStore()
@@ -52,6 +54,7 @@ struct AccountStoreFailureTests {
         throw StoreError(kind, description: "/secret/place: the disk does not work")
       }
       memory.apply(changes)
+      stored.withLockedValue { $0 += 1 }
     }
     func secret(_ file: SecretFile) -> JSONValue? { memory.secret(file) }
     func setSecret(_ file: SecretFile, to json: JSONValue) { memory.setSecret(file, to: json) }
@@ -111,6 +114,31 @@ struct AccountStoreFailureTests {
     await service.close()
     // After the loss has been reported, nothing more is tried.
     #expect(losses.withLockedValue { $0 } == (kind == .failed ? 1 : 0))
+  }
+
+  @Test("A new password is stored together with the session that replaces the others")
+  func newPassword() async throws {
+    let store = FailingStore(.busy, .init(false))
+    var settings = IdentitySettings()
+    settings.passwordCost = .token
+    let service = try await AccountService(
+      { store },
+      settings: settings,
+      clock: { 1_700_000_000_000 },
+      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    )
+    var request = IdentityRequest("POST", at: .user("signUp"), database: "hearth")
+    request.contentType = "application/json"
+    request.body = Array(#"{"email":"ada@example.com","password":"correct horse"}"#.utf8)
+    let token = try #require(await service.answer(request).json["idToken"]?.string)
+    #expect(store.stored.withLockedValue { $0 } == 1)
+    request = IdentityRequest("POST", at: .user("update"), database: "hearth")
+    request.contentType = "application/json"
+    request.body = Array(#"{"idToken":"\#(token)","password":"battery staple"}"#.utf8)
+    let answer = await service.answer(request)
+    #expect(answer.status == 200 && answer.json["refreshToken"]?.string != nil, "\(answer)")
+    #expect(store.stored.withLockedValue { $0 } == 2)
+    await service.close()
   }
 
   @Test("A request is carried out again, silently, if another server was faster")

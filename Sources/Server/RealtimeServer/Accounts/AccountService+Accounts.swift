@@ -79,16 +79,16 @@ extension AccountService {
       return (changed, nil)
     }
     endSessions(of: &changed)
-    if claims != nil { try checkDate(of: changed) }
-    try revoke(
-      changed,
-      with: [.save(changed, insteadOf: now)],
-      tellingAfter: claims == nil ? 0 : Self.changeover
-    )
-    guard let claims else { return (changed, nil) }
+    guard let claims else {
+      try revoke(changed, with: [.save(changed, insteadOf: now)], tellingAfter: 0)
+      return (changed, nil)
+    }
     let old = claims["firebase"]?["sign_in_provider"]?.string ?? "custom"
     let provider = changed.providers.isEmpty ? (old == "password" ? "anonymous" : old) : "password"
-    return (changed, try beginSession(changed, insteadOf: changed, provider: provider))
+    // Whoever is not told of the new session must not have lost the old one.
+    let begun = try makeSession(for: changed, insteadOf: now, provider: provider)
+    try revoke(changed, with: begun.changes, tellingAfter: Self.changeover)
+    return (changed, begun.signedIn)
   }
 
   private static func applying(

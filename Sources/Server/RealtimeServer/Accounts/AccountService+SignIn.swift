@@ -218,6 +218,26 @@ extension AccountService {
     provider: String,
     claims: JSONValue? = nil
   ) throws(IdentityError) -> SignedIn {
+    let (signedIn, changes) = try makeSession(
+      for: account,
+      insteadOf: old,
+      provider: provider,
+      claims: claims
+    )
+    try apply(changes)
+    return signedIn
+  }
+
+  /// Makes a session as ``beginSession(_:insteadOf:provider:claims:)`` does.
+  ///
+  /// - Returns: Its first tokens, and the changes with which it begins.
+  /// - Throws: ``IdentityError`` when the account may not sign in.
+  func makeSession(
+    for account: Account,
+    insteadOf old: Account?,
+    provider: String,
+    claims: JSONValue? = nil
+  ) throws(IdentityError) -> (signedIn: SignedIn, changes: [IdentityChange]) {
     guard !account.isDisabled else { throw IdentityError("USER_DISABLED") }
     try checkDate(of: account)
     var account = account
@@ -237,8 +257,9 @@ extension AccountService {
       refreshToken: refreshToken.text,
       lifetime: settings.tokenLifetime
     )
-    try apply([.save(account, insteadOf: old), .begin(session, token: refreshToken.hash)])
-    return signedIn
+    return (
+      signedIn, [.save(account, insteadOf: old), .begin(session, token: refreshToken.hash)]
+    )
   }
 
   /// The second that a new token of an account is dated to, which is never one with revoked tokens.
