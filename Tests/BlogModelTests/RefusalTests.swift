@@ -118,6 +118,14 @@ struct RefusalTests {
     _ = alice.blog.comment(on: id, text: String(repeating: "long ", count: 1_800))
     try await alice.wait("four refusals") { $0.refusals.count == 4 }
     #expect(alice.refusals.allSatisfy { $0.count < 300 })
+    alice.blog.mark(.allRead)
+    try await alice.wait("a refused mark, before its answer") { probe in
+      guard let answer = probe.all.firstIndex(of: .markAnswered) else { return false }
+      return probe.all[..<answer].contains { event in
+        guard case .markRefused(.allRead, let reason) = event else { return false }
+        return reason.contains("Permission denied at /")
+      }
+    }
     // What is kept has all that was asked or written.
     let kept = server.refused.withLockedValue { $0 }
     #expect(kept.contains { $0["read"] == .string("/posts") && $0["query"]?.string != nil })

@@ -109,7 +109,10 @@ struct RandomEvents {
     case 0...2: return .feed(feedKind(), posts: changedPosts())
     case 8: return .extent(feedKind(), extent())
     case 9: return .typing(postID(), [Typist(person: author(), at: time())])
-    case 10: return chance(70) ? .readState(readState()) : .markAnswered
+    case 10:
+      return chance(70)
+        ? .readState(readState())
+        : chance(70) ? .markAnswered : .markRefused(.allRead, reason: text())
     case 11: return people()
     case 12: return .latestComments(postID(), changedComments())
     case 3: return .feedFailed(feedKind(), reason: text())

@@ -66,7 +66,7 @@ struct SceneEffects {
     return words.sorted()[...]
   }
 
-  private static func effect(_ words: inout ArraySlice<String>, in model: Model) throws -> Effect {
+  static func effect(_ words: inout ArraySlice<String>, in model: Model) throws -> Effect {
     let before = words
     let verb = try words.take("an effect")
     switch verb {

@@ -332,6 +332,11 @@ struct ScenePlayer {
     case "lists": return .ownLists(try Self.lists(words))
     case "read-state": return .readState(try Self.readState(&words))
     case "mark-answered": return .markAnswered
+    case "mark-refused":
+      guard case .mark(let change) = try SceneEffects.effect(&words, in: model),
+        words.popFirst() == "because"
+      else { throw SceneMistake("a mark or because is missing") }
+      return .markRefused(change, reason: try words.take("a reason"))
     case "typing":
       let post = try words.take("a post")
       return .typing(post, words.map { Typist(person: Self.author($0), at: Fixture.now) })

@@ -16,7 +16,8 @@ package protocol BlogRepository: Sendable {
   /// Performs an action, whose outcome is reported as ``BlogEvent/succeeded(_:)`` or
   /// ``BlogEvent/failed(_:reason:)``; returns it with the key of what it writes.
   func perform(_ action: BlogAction) -> BlogAction
-  /// Changes what the user has read; ``BlogEvent/markAnswered`` follows.
+  /// Changes what the user has read; ``BlogEvent/markAnswered`` follows, and before it
+  /// ``BlogEvent/markRefused(_:reason:)`` if it was refused.
   func mark(_ change: ReadChange)
   /// Reports more or less from now on.
   func request(_ request: BlogRequest)
@@ -66,6 +67,8 @@ package enum BlogEvent: Sendable, Equatable, Codable {
   case readState(ReadState)
   /// The server answered a change of the read state; the events that result from it came before.
   case markAnswered
+  /// The server refused a change of the read state; its effect has been undone.
+  case markRefused(ReadChange, reason: String)
   /// Others have just done something to the user's posts or comments, or mentioned the user.
   case notice(Notice)
   /// What others did to the user's posts and comments, and mentions of the user, newest first.

@@ -444,7 +444,14 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   // MARK: Changes
 
   package func mark(_ change: ReadChange) {
-    enqueue { [self] in marks?.apply(change) }
+    enqueue { [self] in
+      let place = blog.paths.seen(by: me.uid).pathText
+      marks?.apply(change) { [weak self, refusal] error in
+        guard let error else { return }
+        let reason = refusal.text(error, for: .write, at: place)
+        self?.handler?(.markRefused(change, reason: reason))
+      }
+    }
   }
 
   @discardableResult

@@ -96,8 +96,8 @@ final class ReadMarks: @unchecked Sendable {
     _ completion: @escaping BlogCompletion
   ) -> @Sendable ((any Error)?, DatabaseReference) -> Void {
     { [tell] error, _ in
-      tell(.markAnswered)
       completion(error)
+      tell(.markAnswered)
     }
   }
 
@@ -166,7 +166,7 @@ final class ReadMarks: @unchecked Sendable {
 }
 
 /// A change of what the user has read.
-package enum ReadChange: Hashable, Sendable {
+package enum ReadChange: Hashable, Sendable, Codable {
   /// A post was read, or is to be read again.
   case post(PostID, ReadState.Mark)
   /// Everything written so far is read.
@@ -177,6 +177,17 @@ package enum ReadChange: Hashable, Sendable {
   case stars([PostID: Int])
   /// The user does not want to see the notices up to a key any more.
   case clearNotices(upTo: String)
+
+  /// What a refusal means, as a sentence without a period; nil for what nobody has asked for.
+  package var refusal: String? {
+    switch self {
+    case .post(_, .unread): "Not marked as unread"
+    case .post(_, .read), .allRead: "Not marked as read"
+    case .restore: "Not undone"
+    case .clearNotices: "The notices were not cleared"
+    case .stars: nil
+    }
+  }
 }
 
 /// What a person has read, on any terminal.

@@ -149,6 +149,9 @@ package struct PlainBlog: Sendable {
       names.learn(me)
     case .readState(let state): readState = state
     case .markAnswered: unanswered = max(0, unanswered - 1)
+    case .markRefused(let change, let reason):
+      hasRefused = true
+      return change.refusal.map { ["\($0): \(reason)."] } ?? []
     case .notices(let new):
       for author in new.compactMap(\.author) { names.learn(author) }
       notices = new

@@ -56,7 +56,7 @@ extension Event {
     case .connectionProblem: .connectionProblem
     case .silence: .silence
     case .feedFailed, .postFailed, .named, .unnamed, .succeeded, .failed, .notice, .markAnswered,
-      .found:
+      .markRefused, .found:
       nil
     }
   }

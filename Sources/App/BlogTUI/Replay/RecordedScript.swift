@@ -133,7 +133,8 @@ package struct RecordedScript {
       for presence in people { names[presence.person.uid] = presence.person.name }
     case .connection(.offline): note("the connection was lost here")
     case .post, .postFailed, .extent, .found, .feedFailed, .hasEarlierComments, .typing, .readState,
-      .markAnswered, .notice, .notices, .ownLists, .named, .unnamed, .reading, .renamed, .roundTrip,
+      .markAnswered, .markRefused, .notice, .notices, .ownLists, .named, .unnamed, .reading,
+      .renamed, .roundTrip,
       .connection, .connectionProblem, .silence, .pendingWrites:
       break
     }

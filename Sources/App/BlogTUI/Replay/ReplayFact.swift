@@ -67,7 +67,7 @@ extension ReplayFact {
       return problem.map { [ReplayFact(.connection, $0.reason)] } ?? []
     case .silence(let silence):
       return silence.map { [ReplayFact(.connection, "no answer from \($0.address)")] } ?? []
-    case .feedFailed(_, let reason), .postFailed(_, let reason):
+    case .feedFailed(_, let reason), .postFailed(_, let reason), .markRefused(_, let reason):
       return [ReplayFact(.refusal, "refused: \(reason)")]
     case .failed(_, let reason): return [ReplayFact(.refusal, "refused: \(reason)")]
     case .renamed(let me): return [ReplayFact(.other, "\(model.me.name) is \(me.name) now")]

@@ -99,7 +99,8 @@ final class ScriptedPeople {
         case .succeeded: seen.outcome = .done
         case .failed(_, let reason): seen.outcome = .refused(reason)
         case .feed, .extent, .feedFailed, .post, .postFailed, .comments, .hasEarlierComments,
-          .latestComments, .typing, .people, .readState, .markAnswered, .notice, .notices,
+          .latestComments, .typing, .people, .readState, .markAnswered, .markRefused, .notice,
+          .notices,
           .ownLists, .named, .unnamed, .reading, .renamed, .roundTrip, .connectionProblem,
           .silence, .found, .pendingWrites:
           break

@@ -26,6 +26,12 @@ extension Model {
     case .markAnswered:
       session.reading.marks.takeAnswer()
       noteReadState()
+    case .markRefused(let change, let reason):
+      // An open post is marked by itself, and whoever may not do that need not know each time.
+      if case .post(let id, .read) = change, openPost?.id == id { return [] }
+      guard let refusal = change.refusal else { return [] }
+      session.message = .failure("\(refusal): \(Self.clause(reason)).")
+      return [.terminal(.bell)]
     case .notice(let notice):
       // A user who has the post open sees the change there.
       return openPost?.id == notice.post ? [] : session.take(notice)
@@ -234,7 +240,7 @@ extension BlogEvent {
     case .named(let author), .renamed(let author): [author]
     case .unnamed, .reading, .ownLists: []
     case .post(_, nil), .postFailed, .hasEarlierComments, .extent, .feedFailed, .latestComments,
-      .readState, .markAnswered, .notice, .roundTrip,
+      .readState, .markAnswered, .markRefused, .notice, .roundTrip,
       .connection, .connectionProblem, .silence, .pendingWrites, .succeeded, .failed:
       []
     }
