@@ -56,9 +56,12 @@ package struct LocalServer: Sendable {
   /// What uses the data without being a server that answers, such as "the data is in use by hearth
   /// import (process 12), 42 %"; nil if nothing does.
   func obstacle() -> String? {
-    guard let holder = Storage.holder(of: paths.data), !isReady else { return nil }
+    guard let holder, !isReady else { return nil }
     return "the data is in use by \(Self.name(of: holder))"
   }
+
+  /// The process that uses the data, which a database that keeps nothing does not need.
+  private var holder: pid_t? { paths.isEphemeral ? nil : Storage.holder(of: paths.data) }
 
   /// Whether a server answers at the socket.
   private var isReady: Bool {
@@ -142,7 +145,7 @@ package struct LocalServer: Sendable {
   /// Waits while a process uses the data, and returns whether it is a server that is ready.
   private func waitForHolder(_ patience: Int) throws(CommandFailure) -> Bool {
     var waited = 0
-    while let holder = Storage.holder(of: paths.data) {
+    while let holder {
       if isReady { return true }
       guard waited < patience else {
         throw CommandFailure(
