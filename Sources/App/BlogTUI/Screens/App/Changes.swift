@@ -178,8 +178,9 @@ extension Model {
       case nil:
         session.writing.add(change)
         let what = action.comment == nil ? "post" : "comment"
+        let key = session.key("undo", in: .post)
         session.message = .notDone(
-          "Press u again once the \(what) is here, to undo \(action.name)."
+          "Press \(key) again once the \(what) is here, to undo \(action.name)."
         )
         guard let id = action.post else { return [] }
         let effects = openPost?.id == id ? [] : closePost() + open(id)

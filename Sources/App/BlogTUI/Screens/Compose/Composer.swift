@@ -195,7 +195,8 @@ extension Model {
     if let edited = form.editing {
       return sendEdit(of: edited, form)
     }
-    session.writing.add(.permanent("A post cannot be undone; d deletes it"))
+    let key = session.key(.delete)
+    session.writing.add(.permanent("A post cannot be undone; \(key) deletes it"))
     return [.write(.post(title: draft.title, body: draft.body))]
   }
 

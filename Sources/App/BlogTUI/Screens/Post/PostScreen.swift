@@ -217,7 +217,8 @@ extension Model {
     if let edited = open.line.editing, let present {
       return effects + session.sendEdit(of: edited, on: open.id, text: text, replacing: present)
     }
-    session.writing.add(.permanent("A comment cannot be undone; d deletes it"))
+    let key = session.key(.delete, in: .post)
+    session.writing.add(.permanent("A comment cannot be undone; \(key) deletes it"))
     return effects + [.write(.comment(open.id, text: text, answering: open.line.answered))]
   }
 
