@@ -47,6 +47,13 @@ extension EndToEnd {
       }
     }
 
+    @Test("Commands that cannot be read are no success")
+    func unreadableCommands() throws {
+      let outcome = try shell("$HEARTH --plain < .")
+      #expect(outcome.status == 1)
+      #expect(outcome.errors.contains("stdin cannot be read: Is a directory"))
+    }
+
     @Test("A watch ends when nobody reads what it prints, although nothing changes")
     func unreadWatch() throws {
       try sandbox.hearth("set", "/notes/a", "1")

@@ -76,7 +76,9 @@ struct PlainRun {
       }
       if isAtEnd, lines.isEmpty, !isPiped || isLate || plain.isSettled {
         show([plain.unfinished].compactMap(\.self))
-        return ending(of: plain)
+        guard let failure = input.failure else { return ending(of: plain) }
+        Output.message(failure.description)
+        return .refused
       }
     }
   }
@@ -119,14 +121,19 @@ private struct LineInput {
   private var hasBegun = false
   /// Whether the last lines have something that is not UTF-8.
   private(set) var hasUnreadable = false
+  /// Why the input cannot be read to its end; nil if it can.
+  private(set) var failure: CommandFailure?
 
   /// Reads the available lines; nil at the end of the input.
   mutating func read(_ descriptor: Int32) -> [String]? {
     hasUnreadable = false
     var buffer = [UInt8](repeating: 0, count: 4_096)
     let count = Foundation.read(descriptor, &buffer, buffer.count)
-    if count < 0, [EINTR, EAGAIN].contains(errno) { return [] }
-    guard count > 0 || !rest.isEmpty else { return nil }
+    if count < 0 {
+      if [EINTR, EAGAIN].contains(errno) { return [] }
+      failure = .unreadable("stdin", errno)
+    }
+    guard count > 0 || !rest.isEmpty && failure == nil else { return nil }
     // The last line need not have an end.
     let newline = UInt8(ascii: "\n")
     let known = rest.count
