@@ -70,8 +70,11 @@ extension Model {
     case .comments(let id, let comments):
       session.connection.lastEventAt = session.now
       guard openPost?.id == id else { return [] }
-      let newest = openPost?.comments.newest
+      let (newest, before) = (openPost?.comments.newest, openPost?.comments.all ?? [])
       openPost?.update(comments: comments)
+      if session.message == .loadingEarlier, comments.count > before.count {
+        session.message = .note("The earlier comments are here")
+      }
       session.noteComments(comments, since: newest) { .comment($0.id) }
       if openPost?.endEditOfGoneComment() == true {
         session.message = .failure("The comment was deleted; your text is the draft of a new one.")

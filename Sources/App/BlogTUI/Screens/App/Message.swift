@@ -25,6 +25,9 @@ package struct Message: Hashable, Sendable {
     Message(kind: .failure, text: SafeText(untrusted: text, limit: 1_200))
   }
 
+  /// What is said until the earlier comments that were asked for are here.
+  static let loadingEarlier = note("Loading earlier comments")
+
   static func unreadable(_ input: UnreadableInput) -> Message {
     switch input {
     case .notASCII:

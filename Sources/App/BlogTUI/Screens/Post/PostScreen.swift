@@ -373,7 +373,7 @@ enum PostActions {
       in: [.post],
       help: "load earlier comments"
     ) { model in
-      model.session.message = .note("Loading earlier comments")
+      model.session.message = .loadingEarlier
       return model.openPost.map { [.request(.showEarlierComments($0.id))] } ?? []
     }
     .unless { model in
