@@ -86,6 +86,22 @@ struct TextFieldTests {
     #expect(screen.cursor == Position(row: 0, column: 0))
   }
 
+  @Test("A field that becomes wider, or whose text becomes shorter, leaves no space unused")
+  func unusedSpace() {
+    var field = TextField(text: "abcdefgh")
+    var narrow = Screen(size: Size(width: 4, height: 1))
+    field.resize(to: narrow.size)
+    _ = field.handle(.backspace)
+    field.draw(on: &narrow, in: narrow.bounds)
+    #expect(narrow.text() == "efg")
+    #expect(narrow.cursor == Position(row: 0, column: 3))
+    var wide = Screen(size: Size(width: 12, height: 1))
+    field.resize(to: wide.size)
+    field.draw(on: &wide, in: wide.bounds)
+    #expect(wide.text() == "abcdefg")
+    #expect(wide.cursor == Position(row: 0, column: 7))
+  }
+
   @Test("An empty field shows its placeholder")
   func placeholder() {
     var screen = Screen(size: Size(width: 8, height: 1))

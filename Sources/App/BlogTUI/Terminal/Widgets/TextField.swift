@@ -107,12 +107,12 @@ package struct TextField: Hashable, Sendable {
     EditorText.characters(of: text).map { $0 == "\n" ? " " : $0 }
   }
 
+  /// Scrolls as little as keeps the cursor in view and no space unused behind the text.
   private mutating func reveal() {
-    let column = cursorColumn
-    if column < 0 {
-      scroll += column
-    } else if column >= width {
-      scroll += column - width + 1
-    }
+    let column = area.cells(of: 0, from: 0, to: cursor)
+    scroll = max(column - width + 1, min(scroll, column))
+    // The last cell is that of a cursor behind the text.
+    let end = area.cells(of: 0, from: 0, to: area.lines[0].count) + 1
+    scroll = max(0, min(scroll, end - width))
   }
 }
