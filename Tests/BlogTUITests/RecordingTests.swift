@@ -130,6 +130,13 @@ struct RecordingTests {
     } throws: { "\($0)".hasPrefix("line 1: recording format 2 is not supported") }
   }
 
+  @Test("A size in a recording is one that can be drawn")
+  func sizes() throws {
+    let json = #"{"width":9223372036854775807,"height":-1}"#
+    let size = try JSONDecoder().decode(Size.self, from: Data(json.utf8))
+    #expect(size == Size(width: 2_000, height: 0))
+  }
+
   @Test("One changed star in a list of 500 posts is recorded as a short line")
   func smallChanges() throws {
     var posts = Fixture.numbered(1...500)

@@ -89,7 +89,7 @@ package struct RecordedScript {
     case .mouse(let event):
       // A click is a press and a release.
       guard event.kind != .release else { return }
-      let place = "column \(event.position.column + 1), row \(event.position.row + 1)"
+      let place = "column \(event.position.column &+ 1), row \(event.position.row &+ 1)"
       note("the mouse was used at \(place), which a script cannot do")
     case _:
       if !typed.isEmpty { flush() }

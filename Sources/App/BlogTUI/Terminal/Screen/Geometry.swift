@@ -22,6 +22,19 @@ package struct Size: Hashable, Sendable, Codable {
     self.width = max(0, width)
     self.height = max(0, height)
   }
+
+  /// Decodes a size from a recording, which anybody may have made: what is too large to be drawn
+  /// counts as the largest window that is.
+  ///
+  /// - Throws: `DecodingError` if there is no width or height.
+  package init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    let largest = 2_000
+    self.init(
+      width: min(largest, try values.decode(Int.self, forKey: .width)),
+      height: min(largest, try values.decode(Int.self, forKey: .height))
+    )
+  }
 }
 
 /// A rectangle of cells, possibly empty and possibly partly outside the screen.
