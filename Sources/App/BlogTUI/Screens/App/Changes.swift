@@ -103,12 +103,22 @@ package struct Writing: Sendable {
       let rest = deletion.deadline - time
       guard !deletion.isSent, !(1...2 * Deletion.delay ~= rest) else { continue }
       deletions[index].isSent = true
+      forgetChanges(ofWhatEnds: deletion.action)
       if let index = undoable.lastIndex(of: .deletion(deletion.action)) {
         undoable[index] = .permanent("The deletion can no longer be undone")
       }
       effects.append(.write(deletion.action))
     }
     return effects
+  }
+
+  /// Removes the changes of what is deleted: there is nothing left to change back.
+  private mutating func forgetChanges(ofWhatEnds deletion: BlogAction) {
+    undoable.removeAll { change in
+      guard case .written(let action, _, _) = change else { return false }
+      return deletion.comment == nil
+        ? action.post == deletion.post : action.comment == deletion.comment
+    }
   }
 
   mutating func begin(_ action: BlogAction, isOnline: Bool) {
@@ -184,7 +194,7 @@ extension Model {
         )
         guard let id = action.post else { return [] }
         let effects = openPost?.id == id ? [] : closePost() + open(id)
-        openPost?.wanted = action.comment
+        if let id = action.comment, openPost?.id == action.post { openPost?.wanted = id }
         return effects + (openPost?.takeWishForEarlier().map { [$0] } ?? [])
       }
     case .marked(let old, let new, let message):
@@ -203,6 +213,7 @@ extension Model {
       return session.answer(.note("The draft is back; " + way + " it"))
     case .deletion(let action):
       session.refilter()
+      openPost?.wanted = action.comment
       hideDeleted()
       if case .deletePost(let id) = action { session.feed.list.select(id) }
       return session.answer(.note("Not deleted"))
