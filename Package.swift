@@ -131,7 +131,6 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
   ],
   targets: [
     // Core: what client and server share.
@@ -237,7 +236,6 @@ let package = Package(
       in: "App",
       [
         "BlogModel", "CNcurses", "RealtimeCore", product("NIOConcurrencyHelpers", "swift-nio"),
-        product("TOMLKit", "TOMLKit"),
       ]
     ),
     library(

@@ -19,7 +19,6 @@ struct PurityTests {
     "CEpoll": ["Lab/Benchmarks/"],
     "CNcurses": ["App/BlogTUI/Ncurses/"],
     "CPostgres": ["Server/PostgresStorage/Connection/"],
-    "TOMLKit": ["App/BlogTUI/Configuration/"],
     "GRDB": ["Client/RealtimeDatabase/OfflineStorage/", "Server/RealtimeServer/Storage/SQLite/"],
     "NIOSSL": ["Core/RealtimeTransport/TLS/"],
     "CLibcrypto": ["Server/RealtimeServer/Accounts/"],

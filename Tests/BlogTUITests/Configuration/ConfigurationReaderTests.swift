@@ -71,7 +71,9 @@ struct ConfigurationReaderTests {
     "An invalid TOML line is skipped, and the following lines still apply",
     arguments: [
       "theme = ", "= 1", "theme light", "[keys", "a = 'x", "bell = fals", "\u{0}",
-      "theme = \"x\\q\"",
+      "theme = \"x\\q\"", "[", "[[", "[[[", "[}", "[ [keys]", "a=[}", "a = [1, ]]",
+      "a=2020-01-01true+",
+      "a = [", "a = {x = 1", "a = \"\"\"x", "a = \"\\u0000\"", "bell = 1e",
     ]
   )
   func noTOML(line: String) {
@@ -86,6 +88,49 @@ struct ConfigurationReaderTests {
     let configuration = read("theme = \"light\"\ntheme = \"mono\"\n")
     #expect(configuration.settings.word(.theme) == "light")
     #expect(configuration.problems.map(\.line) == [2])
+  }
+
+  @Test("A mark at the beginning, as Windows writes it, is no part of the first line")
+  func byteOrderMark() {
+    let configuration = read("\u{FEFF}theme = \"light\"\r\nmouse = false\r\n")
+    #expect(configuration.problems == [])
+    #expect(configuration.settings.word(.theme) == "light")
+    #expect(configuration.settings.origin(of: .theme) == .file("config.toml", line: 1))
+  }
+
+  @Test("Strings of several lines, numbers in other forms and tables in braces are read")
+  func otherForms() {
+    let document = TOMLDocument(
+      """
+      a = \"""
+      one \\
+
+        "two\\t\""" # comment
+      b = '''x\\y'''
+      c = [1, # one
+        "]", [2.5]]
+      d.e = { f = "g", h = +1_000 }
+      i = 2020-01-01T10:00:00Z
+      "j k" = 'l'
+      """
+    )
+    #expect(document.faults.isEmpty)
+    #expect(
+      document.entries.map { ($0.table + [$0.key]).joined(separator: ".") }
+        == ["a", "b", "c", "d.e.f", "d.e.h", "i", "j k"]
+    )
+    #expect(
+      document.entries.map(\.value)
+        == ["one \"two\t", #"x\y"#, nil, "g", "1000", nil, "l"]
+    )
+    #expect(document.entries.map(\.line) == [1, 5, 6, 8, 8, 9, 10])
+  }
+
+  @Test("A value is not nested without end")
+  func nesting() {
+    let document = TOMLDocument("a = " + String(repeating: "[", count: 100_000) + "\nb = 1")
+    #expect(document.faults.map(\.line) == [1])
+    #expect(document.entries.map(\.key) == ["b"])
   }
 
   @Test("Options override environment variables, which override the file")

@@ -1,9 +1,7 @@
-import TOMLKit
-
-/// A TOML document that may contain invalid lines: these are skipped, and the rest is read.
+/// A TOML document that may contain invalid lines: these are reported, and the rest is read.
 ///
-/// The parser reports the location of errors but not of values; these are located by searching for
-/// the keys of each table.
+/// A statement that is none is skipped with its line, so nothing that follows depends on it. Values
+/// of types that no setting has are read past.
 struct TOMLDocument {
   struct Fault {
     /// The line, counted from 1; nil if it was not found.
@@ -17,7 +15,7 @@ struct TOMLDocument {
     let key: String
     /// The value; nil if its type is not that of any setting.
     let value: String?
-    /// The line, counted from 1; nil if it was not found.
+    /// The line on which its statement begins, counted from 1.
     let line: Int?
   }
 
@@ -26,86 +24,269 @@ struct TOMLDocument {
   /// All values, in the order in which they appear in the file.
   private(set) var entries: [Entry] = []
   private(set) var faults: [Fault] = []
+  /// The names of the table that the next keys are in.
+  private var table: [String] = []
+  private var tables: Set<[String]> = []
+  private var keys: Set<[String]> = []
 
   init(_ text: String) {
-    // A line feed after a carriage return is not a character of its own.
-    var lines = text.replacing("\r\n", with: "\n")
-      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    // The parser treats a NUL character as the end of the file.
-    for index in lines.indices where lines[index].contains("\0") {
-      faults.append(Fault(line: index + 1, reason: "this is not TOML: it has a null character"))
-      lines[index] = ""
-    }
-    while faults.count < Self.faultLimit {
+    var reader = TOMLReader(text)
+    while faults.count < Self.faultLimit, reader.beginStatement() {
+      let line = reader.line
       do {
-        let table = try TOMLTable(string: lines.joined(separator: "\n"))
-        entries = Self.entries(of: table, in: [], Self.lineNumbers(of: lines))
-        entries.sort { ($0.line ?? .max, $0.key) < ($1.line ?? .max, $1.key) }
-        return
-      } catch let error as TOMLParseError {
-        let line = Self.faultyLine(error.source.begin.line, in: lines)
-        faults.append(Fault(line: line, reason: Self.reason(error)))
-        guard lines.indices.contains(line - 1), !lines[line - 1].isEmpty else { return }
-        lines[line - 1] = ""
+        try read(&reader, line)
       } catch {
-        faults.append(Fault(line: 1, reason: "this is not TOML"))
-        return
+        faults.append(Fault(line: line, reason: "this is not TOML: \(error.reason)"))
+        reader.giveUp(statementAt: line)
       }
     }
   }
 
-  /// The line to skip: the reported one, or the last non-empty line before it.
-  private static func faultyLine(_ reported: Int, in lines: [String]) -> Int {
-    var line = min(max(1, reported), max(1, lines.count))
-    while line > 1, lines[line - 1].isEmpty { line -= 1 }
-    return line
-  }
-
-  private static func reason(_ error: TOMLParseError) -> String {
-    let text = error.description.split(separator: "\n").first.map(String.init) ?? ""
-    return text.isEmpty ? "this is not TOML" : "this is not TOML: \(text)"
-  }
-
-  private static func entries(
-    of table: TOMLTable,
-    in names: [String],
-    _ lineNumbers: [[String]: Int]
-  ) -> [Entry] {
-    table.keys.flatMap { key -> [Entry] in
-      guard let value = table[key] else { return [] }
-      if let inner = value.table { return entries(of: inner, in: names + [key], lineNumbers) }
-      // What stands in braces is on the line of its table.
-      let line = lineNumbers[names + [key]] ?? lineNumbers[names]
-      return [Entry(table: names, key: key, value: text(of: value), line: line)]
+  private mutating func read(_ reader: inout TOMLReader, _ line: Int) throws(TOMLFault) {
+    if let (names, isList) = try reader.readHeader() {
+      try reader.endStatement()
+      table = names
+      let name = names.joined(separator: ".")
+      if isList { throw TOMLFault(reason: "there are no lists of tables here; write [\(name)]") }
+      guard tables.insert(names).inserted else {
+        throw TOMLFault(reason: "there is a table [\(name)] already")
+      }
+      return
     }
+    let names = try reader.readName()
+    let value = try reader.readValue()
+    // A line with a mistake has no effect at all.
+    try reader.endStatement()
+    try add(value, named: table + names, line)
   }
 
-  private static func text(of value: any TOMLValueConvertible) -> String? {
-    switch value.type {
-    case .string: value.string
-    case .bool: value.bool.map { $0 ? "true" : "false" }
-    case .int: value.int.map(String.init)
-    case .table, .array, .double, .date, .time, .dateTime: nil
+  private mutating func add(
+    _ value: TOMLValue,
+    named names: [String],
+    _ line: Int
+  ) throws(TOMLFault) {
+    if case .table(let members) = value {
+      for member in members { try add(member.value, named: names + member.names, line) }
+      return
     }
+    guard let key = names.last, keys.insert(names).inserted else {
+      throw TOMLFault(reason: "there is a value of \"\(names.last ?? "")\" already")
+    }
+    var text: String?
+    if case .text(let known) = value { text = known }
+    // Shells and the system take it for the end of a text.
+    if text?.contains("\0") == true { throw TOMLFault(reason: "it has a null character") }
+    entries.append(Entry(table: names.dropLast(), key: key, value: text, line: line))
+  }
+}
+
+private struct TOMLFault: Error {
+  let reason: String
+}
+
+private enum TOMLValue {
+  /// A string, a number or a truth value, as settings are written.
+  case text(String)
+  /// A date, a fraction or an array.
+  case other
+  case table([(names: [String], value: TOMLValue)])
+}
+
+/// Reads the statements of a text, most of which take a line each.
+private struct TOMLReader {
+  /// How deep arrays and tables may be nested.
+  private static let depthLimit = 64
+
+  private let lines: [Substring]
+  private var index = -1
+  /// What is left of the present line.
+  private var rest: Substring = ""
+
+  init(_ text: String) {
+    // A line feed after a carriage return is not a character of its own, and a byte order mark is
+    // no part of the text.
+    let scalars = text.unicodeScalars.drop { $0 == "\u{FEFF}" }
+    lines = String(scalars).replacing("\r\n", with: "\n")
+      .split(separator: "\n", omittingEmptySubsequences: false)
   }
 
-  /// The line on which each key first appears, by the names of its tables and its own name.
-  private static func lineNumbers(of lines: [String]) -> [[String]: Int] {
-    var lineNumbers: [[String]: Int] = [:]
-    var table: [String] = []
-    for (index, line) in lines.enumerated() {
-      var rest = line.drop { $0 == " " || $0 == "\t" }
-      if rest.first == "[" {
-        rest = rest.dropFirst()
-        table = TOMLKey.read(&rest)
+  /// The number of the present line, counted from 1.
+  var line: Int { index + 1 }
+
+  /// Goes to the next statement; false if there is none.
+  mutating func beginStatement() -> Bool {
+    while nextLine() {
+      skipBlanks()
+      if !isAtEnd { return true }
+    }
+    return false
+  }
+
+  /// Ensures that the line has nothing else.
+  mutating func endStatement() throws(TOMLFault) {
+    skipBlanks()
+    guard isAtEnd else { throw TOMLFault(reason: "\"\(excerpt)\" is too much") }
+  }
+
+  /// Goes on behind the line on which a statement began.
+  mutating func giveUp(statementAt line: Int) { index = line - 1 }
+
+  /// Reads the name of a table in brackets, and whether there are two of each; nil if there is none.
+  mutating func readHeader() throws(TOMLFault) -> (names: [String], isList: Bool)? {
+    guard skip("[") else { return nil }
+    let isList = skip("[")
+    let names = TOMLKey.read(&rest)
+    guard !names.isEmpty, skip("]"), !isList || skip("]") else {
+      throw TOMLFault(reason: "a table begins with its name in brackets, such as [keys]")
+    }
+    return (names, isList)
+  }
+
+  /// Reads a key and the sign behind it.
+  mutating func readName() throws(TOMLFault) -> [String] {
+    let names = TOMLKey.read(&rest)
+    guard !names.isEmpty, skip("=") else {
+      throw TOMLFault(reason: "write a name, = and a value, such as mouse = true")
+    }
+    return names
+  }
+
+  mutating func readValue(depth: Int = 0) throws(TOMLFault) -> TOMLValue {
+    skipBlanks()
+    guard depth < Self.depthLimit else { throw TOMLFault(reason: "it is nested too deeply") }
+    for quote in ["\"", "'"] as [Unicode.Scalar] where rest.unicodeScalars.first == quote {
+      let marks = String(repeating: String(quote), count: 3).unicodeScalars
+      if rest.unicodeScalars.starts(with: marks) { return .text(try readLines(endedBy: quote)) }
+      guard let text = quote == "'" ? readLiteral() : TOMLString.read(&rest) else {
+        throw TOMLFault(reason: "the string has no end, or a wrong escape")
+      }
+      return .text(text)
+    }
+    if skip("[") { return try readArray(depth) }
+    if skip("{") { return try readTable(depth) }
+    return try readWord()
+  }
+
+  private mutating func readArray(_ depth: Int) throws(TOMLFault) -> TOMLValue {
+    while try !skipOverLines("]") {
+      _ = try readValue(depth: depth + 1)
+      guard try !skipOverLines(",") else { continue }
+      guard skip("]") else { throw TOMLFault(reason: "the array has no end") }
+      break
+    }
+    return .other
+  }
+
+  private mutating func readTable(_ depth: Int) throws(TOMLFault) -> TOMLValue {
+    var members: [(names: [String], value: TOMLValue)] = []
+    skipBlanks()
+    while !skip("}") {
+      members.append((try readName(), try readValue(depth: depth + 1)))
+      skipBlanks()
+      guard !skip(",") else { continue }
+      guard skip("}") else { throw TOMLFault(reason: "the table has no end") }
+      break
+    }
+    return .table(members)
+  }
+
+  /// Reads a value without quotation marks.
+  private mutating func readWord() throws(TOMLFault) -> TOMLValue {
+    let word = rest.prefix { !" \t,]}#".contains($0) }
+    rest = rest[word.endIndex...]
+    if word == "true" || word == "false" { return .text(String(word)) }
+    if word.wholeMatch(of: /[+-]?(0|[1-9](_?[0-9])*)/) != nil {
+      let digits = word.filter { $0 != "_" }
+      guard let number = Int(digits) else {
+        throw TOMLFault(reason: "\(digits) is too large a number")
+      }
+      return .text(String(number))
+    }
+    // Numbers of other forms, fractions and dates.
+    if word.wholeMatch(of: /[+-]?([0-9][-+_.:0-9A-Za-z]*|inf|nan)/) != nil { return .other }
+    throw TOMLFault(
+      reason: word.isEmpty ? "there is no value" : "write \"\(word.prefix(40))\" in quotes"
+    )
+  }
+
+  private mutating func readLiteral() -> String? {
+    let text = rest.unicodeScalars.dropFirst()
+    guard let end = text.firstIndex(of: "'") else { return nil }
+    rest = Substring(text[end...].dropFirst())
+    return String(text[..<end])
+  }
+
+  /// Reads a string of several lines, which begins and ends with three quotation marks.
+  private mutating func readLines(endedBy quote: Unicode.Scalar) throws(TOMLFault) -> String {
+    var text = String.UnicodeScalarView()
+    var scalars = rest.unicodeScalars.dropFirst(3)
+    // The end of the first line is no part of it.
+    if scalars.isEmpty { scalars = try lineOfString() }
+    while true {
+      guard let scalar = scalars.popFirst() else {
+        text.append("\n")
+        scalars = try lineOfString()
+        continue
+      }
+      if scalar == quote, scalars.starts(with: [quote, quote]) {
+        scalars.removeFirst(2)
+        // Up to two marks may stand before those at the end.
+        for _ in 0..<2 where scalars.first == quote { scalars.popFirst().map { text.append($0) } }
+        rest = Substring(scalars)
+        return String(text)
+      }
+      guard scalar == "\\", quote == "\"" else {
+        text.append(scalar)
+        continue
+      }
+      let isLineEnd = scalars.allSatisfy { $0 == " " || $0 == "\t" }
+      if isLineEnd {
+        repeat {
+          scalars = try lineOfString().drop { $0 == " " || $0 == "\t" }
+        } while scalars.isEmpty
+      } else if let escaped = TOMLString.readEscaped(&scalars) {
+        text.append(escaped)
       } else {
-        let names = TOMLKey.read(&rest)
-        guard !names.isEmpty, rest.first == "=" else { continue }
-        let path = table + names
-        if lineNumbers[path] == nil { lineNumbers[path] = index + 1 }
+        throw TOMLFault(reason: "a string has a wrong escape")
       }
     }
-    return lineNumbers
+  }
+
+  private mutating func lineOfString() throws(TOMLFault) -> Substring.UnicodeScalarView {
+    guard nextLine() else { throw TOMLFault(reason: "the string has no end") }
+    return rest.unicodeScalars
+  }
+
+  // MARK: Lines
+
+  private var isAtEnd: Bool { rest.isEmpty || rest.unicodeScalars.first == "#" }
+
+  private var excerpt: String { String(rest.prefix(40)) }
+
+  private mutating func nextLine() -> Bool {
+    guard index + 1 < lines.count else { return false }
+    index += 1
+    rest = lines[index]
+    return true
+  }
+
+  private mutating func skipBlanks() { rest = rest.drop { $0 == " " || $0 == "\t" } }
+
+  /// Skips a sign, if it comes next.
+  private mutating func skip(_ sign: Unicode.Scalar) -> Bool {
+    guard rest.unicodeScalars.first == sign else { return false }
+    rest = Substring(rest.unicodeScalars.dropFirst())
+    return true
+  }
+
+  /// Skips blanks, comments and ends of lines, and then a sign, if it comes next.
+  private mutating func skipOverLines(_ sign: Unicode.Scalar) throws(TOMLFault) -> Bool {
+    skipBlanks()
+    while isAtEnd {
+      guard nextLine() else { throw TOMLFault(reason: "the array has no end") }
+      skipBlanks()
+    }
+    return skip(sign)
   }
 }
 
@@ -197,7 +378,8 @@ package enum TOMLString {
   }
 
   /// Reads what follows a backslash; nil if that is nothing known.
-  private static func readEscaped(_ rest: inout Substring.UnicodeScalarView) -> Unicode.Scalar? {
+  fileprivate static func readEscaped(_ rest: inout Substring.UnicodeScalarView) -> Unicode.Scalar?
+  {
     guard let kind = rest.popFirst() else { return nil }
     switch kind {
     case "\"", "\\": return kind
