@@ -180,15 +180,25 @@ struct ConfigurationReaderTests {
   }
 
   @Test("Saving a value leaves the rest of the file unchanged")
-  func keeping() {
+  func keeping() throws {
     let text = "# mine\ntheme = \"light\" # for the day\n\n[keys.list]\ntheme = \"star\"\n"
     let kept = ConfigurationText.setting(.theme, to: .word("mono"), in: text)
     #expect(
       kept == "# mine\ntheme = \"mono\"  # for the day\n\n[keys.list]\ntheme = \"star\"\n"
     )
-    let added = ConfigurationText.setting(.bell, to: .flag(false), in: text)
+    let added = try #require(ConfigurationText.setting(.bell, to: .flag(false), in: text))
     #expect(added.hasPrefix("# mine\ntheme = \"light\" # for the day\nbell = false\n"))
     #expect(ConfigurationText.setting(.bell, to: .flag(false), in: "") == "bell = false\n")
     #expect(read(added).settings.isOn(.bell) == false)
+    let marked = ConfigurationText.setting(.theme, to: .word("mono"), in: "\u{FEFF}" + text)
+    #expect(marked == kept)
+  }
+
+  @Test(
+    "A file that has a setting in a form that a line cannot replace is left alone",
+    arguments: ["theme = \"\"\"\nlight\"\"\"\n", "note = \"\"\"\ntheme = 1\n\"\"\"\n"]
+  )
+  func unchangeable(text: String) {
+    #expect(ConfigurationText.setting(.theme, to: .word("mono"), in: text) == nil)
   }
 }

@@ -37,14 +37,30 @@ package enum ConfigurationText {
     }
   }
 
-  /// Changes the value of a setting in the text of a file and leaves everything else unchanged.
-  package static func setting(_ setting: Setting, to value: SettingValue, in text: String) -> String
-  {
+  /// Changes the value of a setting in the text of a file and leaves everything else unchanged, apart
+  /// from a byte order mark.
+  ///
+  /// - Returns: The text; nil if the file has the setting in a form that a line cannot replace.
+  package static func setting(
+    _ setting: Setting,
+    to value: SettingValue,
+    in text: String
+  ) -> String? {
+    let text = String(text.unicodeScalars.drop { $0 == "\u{FEFF}" })
+    let changed = changed(setting, "\(setting.rawValue) = \(value.tomlText)", in: text)
+    let document = TOMLDocument(changed)
+    let wanted = TOMLDocument("value = \(value.tomlText)").entries.first?.value
+    let isSet = document.entries.contains {
+      $0.table.isEmpty && $0.key == setting.rawValue && $0.value == wanted
+    }
+    return isSet && document.faults.count <= TOMLDocument(text).faults.count ? changed : nil
+  }
+
+  private static func changed(_ setting: Setting, _ new: String, in text: String) -> String {
     let lineEnd = text.contains("\r\n") ? "\r\n" : "\n"
     var lines = text.replacing("\r\n", with: "\n")
       .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     if lines.last?.isEmpty == true { lines.removeLast() }
-    let new = "\(setting.rawValue) = \(value.tomlText)"
     var lastOfTop = 0
     for (index, line) in lines.enumerated() {
       var rest = line.drop { $0 == " " || $0 == "\t" }

@@ -88,7 +88,10 @@ struct ConfigurationFiles {
       guard let text = String(validating: try Self.bytes(of: path) ?? [], as: UTF8.self) else {
         throw CommandFailure(.usage, "\(path) is not UTF-8 text")
       }
-      try file.write(ConfigurationText.setting(setting, to: value, in: text))
+      guard let changed = ConfigurationText.setting(setting, to: value, in: text) else {
+        throw CommandFailure(.usage, "\(path) has it in a form that only an editor can change")
+      }
+      try file.write(changed)
       try file.finish()
       return .success(())
     } catch {
