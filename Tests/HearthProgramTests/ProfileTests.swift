@@ -21,6 +21,19 @@ struct ProfileTests {
     #expect(try file.read().map(\.name) == ["q"])
   }
 
+  @Test("A file that was saved on Windows is read, and profiles are added to it")
+  func windows() throws {
+    let place = try TemporaryDirectory()
+    let file = try ProfileFile(environment: ["XDG_CONFIG_HOME": place.path])
+    #expect(mkdir(place.file("hearth"), 0o700) == 0)
+    let text = "\u{FEFF}# mine\r\n[p]\r\ndatabase = \"x\"\r\n"
+    try Data(text.utf8).write(to: URL(fileURLWithPath: file.path))
+    try file.add(Profile(name: "q", database: "y"))
+    #expect(
+      try file.read() == [Profile(name: "p", database: "x"), Profile(name: "q", database: "y")]
+    )
+  }
+
   @Test("Profiles that are added at the same time are all kept")
   func sameTime() throws {
     let place = try TemporaryDirectory()

@@ -216,10 +216,12 @@ struct ProfileFile {
     } catch {
       throw CommandFailure(.usage, "the file \(path) cannot be read: \(error.reason)")
     }
-    guard let text = String(validating: bytes, as: UTF8.self) else {
+    guard let text = String(validating: bytes.withoutByteOrderMark, as: UTF8.self) else {
       throw CommandFailure(.usage, "the file \(path) is not UTF-8 text")
     }
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    // A line feed after a carriage return is not a character of its own.
+    var lines = text.replacing("\r\n", with: "\n")
+      .split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     if lines.last == "" { lines.removeLast() }
     return lines
   }
