@@ -1,13 +1,26 @@
 import RealtimeCore
+import TestSupport
 
 @testable import RealtimeServer
 
-/// Plays the lines of a ``Conversation`` to a hub.
-struct ConversationPlayer {
-  struct UnknownLine: Error {
-    let text: String
-  }
-
+/// Plays the lines of a ``Transcript`` to a hub.
+///
+///     data JSON, rules RULES, limit NAME NUMBER, peers COUNT     how the hub starts
+///     > ACTION BODY                   a request of peer 0, whose batch is stored at once (1> of 1)
+///     >> ACTION BODY                  a request whose batch is not stored yet (1>> of 1)
+///     > {…}                           any message
+///     > rules SOURCE, > try SOURCE    rules are set, or only tried; owner SOURCE sets them unasked
+///     take, keep, stored N, lost      a batch is taken; the store has it; N are reported; all fail
+///     commit, fail                    a batch is taken, and stored or not
+///     open N [root|USER], close N, leave N    peers come and go; leave does not store the batch
+///     restart [PEERS], resume         a new hub on what is stored
+///     wait MS, tick MS                time passes; the timer fires
+///     show PATH, revision, pending, ordered, deadline, identity N, rules?, sessions, ledger
+///
+/// Of what is sent, `< ok {}` is the response to the peer's last request, `< #2 ok {}` to the
+/// second of all, `1< d {…}` a push to peer 1; the response to the request itself, which comes after
+/// all of them, stands behind it: `> q {…} => ok {}`.
+struct ConversationPlayer: TranscriptPlayer {
   private static let limits: [String: any WritableKeyPath<ServerLimits, Int> & Sendable] = [
     "composedBytes": \.composedBytes,
     "disconnectBytes": \.disconnectBytes,
@@ -47,7 +60,7 @@ struct ConversationPlayer {
       default:
         let (name, number) = Self.divided(rest)
         guard let limit = Self.limits[name], let number = Int(number) else {
-          throw UnknownLine(text: line)
+          throw Transcript.UnknownLine(text: line)
         }
         limits[keyPath: limit] = number
       }
@@ -56,14 +69,14 @@ struct ConversationPlayer {
   }
 
   /// Does what a line says, and returns what comes of it.
-  mutating func outcome(of line: String) throws -> Conversation.Outcome {
+  mutating func outcome(of line: String) throws -> Transcript.Outcome {
     if let message = line.firstMatch(of: /^(\d*)(>>?) ?(.*)$/) {
       let peer = Int(message.1) ?? 0
       let outputs = request(String(message.3), from: peer)
       let lines = spoken(outputs + (message.2 == ">" ? dialogue.commit() : []))
       let mark = (peer == 0 ? "" : "\(peer)") + "<= "
       guard let last = lines.last, last.hasPrefix(mark) else { return Self.outcome(lines) }
-      return Conversation.Outcome(
+      return Transcript.Outcome(
         lines: lines.dropLast().map { Self.marked($0) },
         answer: String(last.dropFirst(mark.count))
       )
@@ -72,12 +85,12 @@ struct ConversationPlayer {
     switch word {
     case "take":
       guard let batch = dialogue.hub.takeBatch() else {
-        return Conversation.Outcome(answer: "nothing")
+        return Transcript.Outcome(answer: "nothing")
       }
       taken.append(batch)
-      return Conversation.Outcome(lines: Self.texts(batch))
+      return Transcript.Outcome(lines: Self.texts(batch))
     case "keep":
-      guard !taken.isEmpty else { throw UnknownLine(text: line) }
+      guard !taken.isEmpty else { throw Transcript.UnknownLine(text: line) }
       dialogue.store(taken.removeFirst())
     case "stored":
       let count = Int(rest) ?? 1
@@ -114,9 +127,9 @@ struct ConversationPlayer {
     case "resume": dialogue.hub.resume(at: dialogue.clock)
     case "wait": dialogue.clock += Int64(rest) ?? 0
     case "tick": return outcome(dialogue.tick(Int64(rest) ?? 0))
-    default: return Conversation.Outcome(answer: try state(word, rest))
+    default: return Transcript.Outcome(answer: try state(word, rest))
     }
-    return Conversation.Outcome()
+    return Transcript.Outcome()
   }
 
   private mutating func request(_ text: String, from peer: Int) -> [String] {
@@ -189,7 +202,7 @@ struct ConversationPlayer {
           return ([session.identity.uid ?? "-"] + changes).joined(separator: " ")
         }.joined(separator: ", ")
     case "ledger": dialogue.stored.ledger.map { Self.text($0) }.joined(separator: ", ")
-    default: throw UnknownLine(text: word)
+    default: throw Transcript.UnknownLine(text: word)
     }
   }
 
@@ -220,12 +233,12 @@ struct ConversationPlayer {
   }
 
   /// Outputs as a conversation has them.
-  private func outcome(_ outputs: [String]) -> Conversation.Outcome {
+  private func outcome(_ outputs: [String]) -> Transcript.Outcome {
     Self.outcome(spoken(outputs))
   }
 
-  private static func outcome(_ lines: [String]) -> Conversation.Outcome {
-    Conversation.Outcome(lines: lines.map { marked($0) })
+  private static func outcome(_ lines: [String]) -> Transcript.Outcome {
+    Transcript.Outcome(lines: lines.map { marked($0) })
   }
 
   /// A line with the ordinary mark for all that is sent.

@@ -1,23 +1,23 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("TreeHub: conversations")
 struct ConversationTests {
   private static let isUpdate = ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1"
+  private static let files = Transcript.files(in: "Conversations")
 
   @Test(
     "A conversation goes as it is written",
     .disabled(if: isUpdate),
-    arguments: Conversation.all
+    arguments: files.flatMap { Transcript.all(of: $0) }
   )
-  func asWritten(_ conversation: Conversation) throws {
-    #expect(conversation.lines.contains { $0.outcome != Conversation.Outcome() })
-    try conversation.play { line, outcome in
-      let place = "\(conversation.file.lastPathComponent):\(line.number + 1): \(line.text)"
-      #expect(outcome == line.outcome, "\(place)")
-    }
+  func asWritten(_ conversation: Transcript) throws {
+    try conversation.expect(with: ConversationPlayer.self)
   }
 
-  @Test("Conversations are written anew", .enabled(if: isUpdate), arguments: Conversation.files)
-  func update(_ file: URL) throws { try Conversation.update(file) }
+  @Test("Conversations are written anew", .enabled(if: isUpdate), arguments: files)
+  func update(_ file: URL) throws {
+    try Transcript.update(file, with: ConversationPlayer.self)
+  }
 }
