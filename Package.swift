@@ -345,7 +345,11 @@ let package = Package(
         product("NIOWebSocket", "swift-nio"),
       ]
     ),
-    suite("RealtimeSyncTests", ["OfflineTestSupport", "RealtimeCore", "RealtimeDatabase"]),
+    suite(
+      "RealtimeSyncTests",
+      ["OfflineTestSupport", "RealtimeCore", "RealtimeDatabase"],
+      exclude: ["Transcripts"]
+    ),
     tests(
       "RealtimeDatabase",
       [

@@ -66,7 +66,7 @@ struct DocumentationTests {
     let repository = Self.folder.appending(path: "../../..").standardized
     let tests = repository.appending(path: "Tests").path
     let files = try FileManager.default.subpathsOfDirectory(atPath: tests)
-      .filter { $0.hasSuffix(".swift") }.map { "\(tests)/\($0)" }
+      .filter { $0.hasSuffix(".swift") || $0.hasSuffix(".txt") }.map { "\(tests)/\($0)" }
     let script = repository.appending(path: "assets/scripts/test-consumers").path
     var unnamed = Set(rows)
     for file in files + [script] {

@@ -1,4 +1,3 @@
-import OfflineTestSupport
 import RealtimeCore
 
 @testable import RealtimeDatabase
@@ -27,16 +26,9 @@ struct CoreDriver {
   }
 
   /// An engine that a server has greeted.
-  static func connected(_ extensions: Set<ServerHello.Extension> = []) -> CoreDriver {
+  static func connected() -> CoreDriver {
     var driver = CoreDriver()
-    driver.connect(extensions)
-    return driver
-  }
-
-  /// An engine that a server has greeted, without the outputs of that.
-  static func idle(_ extensions: Set<ServerHello.Extension> = []) -> CoreDriver {
-    var driver = connected(extensions)
-    driver.forget()
+    driver.connect()
     return driver
   }
 
@@ -175,12 +167,17 @@ struct CoreDriver {
     return token
   }
 
-  /// Observes a path and lets the server answer.
-  mutating func observe(_ path: Path, answered json: String) throws -> ListenerID {
-    let listener = observe(path)
-    guard let request = requests.last else { return listener }
-    if json != "null" { try push(path, json) }
-    answer(request.id)
+  /// Observes a query and lets the server answer its listen.
+  @discardableResult
+  mutating func observe(
+    _ path: Path,
+    _ query: Query = .all,
+    answered json: String
+  ) throws -> ListenerID {
+    let listener = observe(path, query)
+    guard case (let id, .listen(let listen))? = requests.last else { return listener }
+    if json != "null" { try push(path, json, tag: listen.tag) }
+    answer(id)
     return listener
   }
 
@@ -200,148 +197,58 @@ struct CoreDriver {
     }
   }
 
-  /// The events raised, as short text: kind, key, previous key, data.
-  var events: [String] {
-    outputs.compactMap {
-      guard case .raise(_, let event) = $0 else { return nil }
-      let data = event.node.json(.export).text
-      guard let key = event.key else { return "value \(data)" }
-      if event.kind == .childRemoved { return "removed \(key) \(data)" }
-      let name =
-        event.kind == .childAdded ? "added" : event.kind == .childMoved ? "moved" : "changed"
-      return "\(name) \(key) after \(event.previousKey?.text ?? "-") \(data)"
-    }
-  }
-
-  /// The data of the value events.
-  var values: [String] {
-    outputs.compactMap {
-      guard case .raise(_, let event) = $0, event.kind == .value else { return nil }
-      return event.node.json(.export).text
-    }
-  }
-
-  /// The completions, as short text.
-  var completions: [String] {
-    outputs.compactMap {
-      switch $0 {
-      case .writeCompleted(let token, let outcome): "write \(token.number) \(outcome.status)"
-      case .transactionCompleted(let token, let outcome, let committed, let node):
-        "transaction \(token.number) \(outcome.status) \(committed) \(node.json(.export).text)"
-      case .getCompleted(let token, .value(let node, _)):
-        "get \(token.number) \(node.json(.export).text)"
-      case .getCompleted(let token, .failure(let outcome)):
-        "get \(token.number) \(outcome.status)"
-      case .listenerCancelled(let id, let outcome): "cancelled \(id.number) \(outcome.status)"
-      case .connect, .disconnect, .send, .sendKeepalive, .schedule, .cancelTimer, .raise,
-        .credentialRejected, .credentialAccepted, .persist, .log:
-        nil
-      }
-    }
-  }
-
-  /// The listen and unlisten requests, as short text.
-  var listens: [String] {
-    requests.compactMap {
-      switch $0.request {
-      case .listen(let listen):
-        "q \(listen.path)\(listen.tag.map { " \(listen.query.id) \($0)" } ?? "") \(listen.hash)"
-      case .unlisten(let path, let query, let tag):
-        "n \(path)\(tag.map { " \(query.id) \($0)" } ?? "")"
-      case .stats, .authenticate, .unauthenticate, .appCheck, .get, .write, .onDisconnect,
-        .cancelOnDisconnect, .unknown:
-        nil
-      }
-    }
-  }
+  /// What was sent and told, as the lines of transcripts.
+  var told: [String] { outputs.compactMap(\.text) }
 }
 
-/// An engine with a store in memory, and the processes that succeed it.
-struct OfflineDriver {
-  var engine: CoreDriver
-  private(set) var store: MemoryOfflineStore
-  private var process = 1
-  private var performed = 0
-
-  init(configure: (inout RepoConfiguration) -> Void = { _ in }) {
-    engine = CoreDriver { configuration in
-      configuration.clientID = "p1"
-      configure(&configuration)
-    }
-    store = MemoryOfflineStore()
-    let store = store
-    engine.core.restore(OfflineState()) { store.data(of: $0) }
-  }
-
-  /// A process that a server has greeted.
-  static func connected() -> OfflineDriver {
-    var driver = OfflineDriver()
-    driver.engine.connect()
-    return driver
-  }
-
-  /// Passes the changes that the engine has emitted since the last time to the store.
-  mutating func persist() {
-    let outputs = engine.outputs.dropFirst(performed)
-    for case .persist(let changes) in outputs { store.perform(changes) }
-    performed = engine.outputs.count
-  }
-
-  /// Ends the process and starts the next one on the same store.
-  mutating func restart(configure: (inout RepoConfiguration) -> Void = { _ in }) {
-    persist()
-    process += 1
-    performed = 0
-    let next = MemoryOfflineStore(store.model)
-    let name = "p\(process)"
-    var time = engine.time
-    time.wall += 60_000
-    engine = CoreDriver { configuration in
-      configuration.clientID = name
-      configure(&configuration)
-    }
-    engine.time = time
-    engine.core.restore(next.model.state) { next.data(of: $0) }
-    store = next
-  }
-
-  /// Ends the process, and has the next one observe a path.
-  mutating func restart(observing path: Path, _ query: Query = .all) {
-    restart()
-    _ = engine.observe(path, query)
-  }
-
-  /// Discards the outputs so far, once the store has them.
-  mutating func forget() {
-    persist()
-    engine.forget()
-    performed = 0
-  }
-
-  /// The raised value events: their data, and where it comes from.
-  var values: [String] {
-    engine.outputs.compactMap {
-      guard case .raise(_, let event) = $0, event.kind == .value else { return nil }
-      return "\(event.node.json(.export).text) \(event.metadata.text)"
+extension RepoOutput {
+  /// An output as a line; nil for those that only keep the engine going.
+  var text: String? {
+    switch self {
+    case .connect(let id, let host): return "= connect \(id.number)" + (host.map { " \($0)" } ?? "")
+    case .disconnect(let id, let cause): return "= disconnect \(id.number) \(cause)"
+    case .send(_, .request(let id, let request)): return "< \(id) \(Self.text(request))"
+    case .send(_, .ping): return "< ping"
+    case .schedule(.reconnect, let pause): return "= reconnect in \(pause)"
+    case .schedule(.transactionRetry(let path), let pause): return "= retry \(path) in \(pause)"
+    case .raise(let listener, let event): return "= \(listener.number) \(Self.text(event))"
+    case .listenerCancelled(let listener, let outcome):
+      return "= cancelled \(listener.number) \(outcome.status)"
+    case .writeCompleted(let token, let outcome): return "= write \(token.number) \(outcome.status)"
+    case .getCompleted(let token, .value(let node, let metadata)):
+      return "= get \(token.number) \(node.json(.export).text)" + Self.text(metadata)
+    case .getCompleted(let token, .failure(let outcome)):
+      return "= get \(token.number) \(Self.text(outcome))"
+    case .transactionCompleted(let token, let outcome, let isCommitted, let node):
+      return "= transaction \(token.number) \(outcome.status)"
+        + (isCommitted ? " committed " : " ") + node.json(.export).text
+    case .credentialRejected(let outcome): return "= rejected \(Self.text(outcome))"
+    case .credentialAccepted: return "= accepted"
+    case .send, .sendKeepalive, .schedule, .cancelTimer, .persist, .log: return nil
     }
   }
 
-  /// The reads that have completed: their data, and where it comes from.
-  var reads: [String] {
-    engine.outputs.compactMap {
-      guard case .getCompleted(_, let result) = $0 else { return nil }
-      switch result {
-      case .value(let node, let metadata):
-        return "\(node.json(.export).text) \(metadata.text)"
-      case .failure(let outcome): return "\(outcome.status)"
-      }
+  private static func text(_ request: ClientRequest) -> String {
+    let bytes = ClientMessage.request(id: 0, request).encoded()
+    guard let message = try? JSONParser.parse(String(decoding: bytes, as: UTF8.self))["d"] else {
+      return "?"
     }
+    return "\(message["a"]?.string ?? "?") \(message["b"]?.canonicalText ?? "")"
   }
-}
 
-extension DataMetadata {
-  /// The metadata as a word.
-  var text: String {
-    (isFromCache ? "cached" : "current") + (hasPendingWrites ? " pending" : "")
+  private static func text(_ event: DataEvent) -> String {
+    let data = event.node.json(.export).text + text(event.metadata)
+    guard let key = event.key else { return "value \(data)" }
+    let name = "\(event.kind)".dropFirst(5).lowercased()
+    if event.kind == .childRemoved { return "\(name) \(key) \(data)" }
+    return "\(name) \(key) after \(event.previousKey?.text ?? "-") \(data)"
+  }
+
+  private static func text(_ outcome: Outcome) -> String {
+    outcome.reason.isEmpty ? "\(outcome.status)" : "\(outcome)"
+  }
+
+  private static func text(_ metadata: DataMetadata) -> String {
+    (metadata.isFromCache ? " cached" : "") + (metadata.hasPendingWrites ? " pending" : "")
   }
 }
