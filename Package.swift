@@ -264,7 +264,6 @@ let package = Package(
         product("Histogram", "hdrhistogram-swift"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
-        product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
       ]
     ),
@@ -276,8 +275,6 @@ let package = Package(
         "RealtimeServer", "RealtimeTransport",
         product("ArgumentParser", "swift-argument-parser"),
         product("NIOConcurrencyHelpers", "swift-nio"),
-        product("NIOCore", "swift-nio"),
-        product("NIOPosix", "swift-nio"),
       ]
     ),
     .systemLibrary(name: "CEpoll", path: "Sources/Lab/CEpoll"),
@@ -286,10 +283,9 @@ let package = Package(
       in: "Lab",
       [
         "BlogModel", "BlogTUI", "CEpoll", "HearthLab", "PostgresStorage", "RealtimeCore",
-        "RealtimeDatabase", "RealtimeServer", "RealtimeTransport",
+        "RealtimeDatabase", "RealtimeServer",
         product("ArgumentParser", "swift-argument-parser"),
         product("NIOCore", "swift-nio"),
-        product("NIOPosix", "swift-nio"),
       ]
     ),
 
@@ -337,7 +333,7 @@ let package = Package(
     tests(
       "RealtimeTransport",
       [
-        "RealtimeCore", "TransportTestSupport",
+        "TransportTestSupport",
         product("NIOCore", "swift-nio"),
         product("NIOEmbedded", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
@@ -369,7 +365,6 @@ let package = Package(
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
-        product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
       ]
     ),
@@ -409,7 +404,7 @@ let package = Package(
     tests(
       "PostgresStorage",
       [
-        "HearthLab", "PostgresTestSupport", "RealtimeCore", "RealtimeServer", "StoreTestSupport",
+        "HearthLab", "PostgresTestSupport", "RealtimeCore", "RealtimeServer",
       ]
     ),
     tests(
@@ -422,8 +417,7 @@ let package = Package(
     suite(
       "BlogPagesTests",
       [
-        "BlogModel", "HearthProgram", "RealtimeCore", "RealtimeServer", "RealtimeTransport",
-        "TransportTestSupport",
+        "HearthProgram", "RealtimeServer", "RealtimeTransport", "TransportTestSupport",
       ]
     ),
     tests("HearthProgram", ["BlogModel", "BlogTUI", "RealtimeDatabase", "RealtimeServer"]),
@@ -503,7 +497,6 @@ let fuzzed: [Target.Dependency] = [
   product("NIOCore", "swift-nio"),
   product("NIOEmbedded", "swift-nio"),
   product("NIOHTTP1", "swift-nio"),
-  product("NIOWebSocket", "swift-nio"),
 ]
 if Context.environment["HEARTH_FUZZ"] == nil {
   package.targets.append(
