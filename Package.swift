@@ -440,7 +440,8 @@ let package = Package(
       [
         "DurableFiles", "HearthLab", "RealtimeCore", "RealtimeServer", "RealtimeTransport",
         product("NIOPosix", "swift-nio"),
-      ]
+      ],
+      exclude: ["Histories"]
     ),
     suite(
       "BlogSwarmTests",

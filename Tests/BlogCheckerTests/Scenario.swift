@@ -171,14 +171,12 @@ struct Scenario {
     entries.append(.crash(after: before, before: tick()))
   }
 
-  /// Omits a commit from the observer's history.
-  mutating func dropCommit(beforeLast count: Int) {
-    entries.remove(at: entries.count - 1 - count)
-  }
+  /// Omits the commit before the last one from the observer's history.
+  mutating func dropCommit() { entries.remove(at: entries.count - 2) }
 
-  /// Makes the observer miss the last commits and read all data again.
-  mutating func jump(instead count: Int) {
-    entries.removeLast(count)
+  /// Makes the observer miss the last commit and read all data again.
+  mutating func jump() {
+    entries.removeLast()
     entries.append(.jump(root, revision: revision, seen: tick()))
   }
 
@@ -280,8 +278,6 @@ struct Scenario {
     Checker(try history, commits: commits, options: options).check()
   }
 
-  func violated() throws -> Set<Promise> { try check().violated }
-
   private mutating func tick() -> Moment {
     time += 1_000
     return Moment(microseconds: time)
@@ -314,12 +310,5 @@ extension Node {
   fileprivate func changedKeys(from old: Node) -> [ChildKey] {
     let all = [self, old].flatMap { $0.children?.map.map(\.key) ?? [] }
     return Set(all).sorted().filter { self[$0] != old[$0] }
-  }
-}
-
-extension CheckReport {
-  /// How often a promise was checked, over all lines that include it.
-  func checked(_ promise: Promise) -> Int {
-    lines.filter { $0.promises.contains(promise) }.reduce(0) { $0 + $1.checked }
   }
 }
