@@ -433,7 +433,8 @@ let package = Package(
         "HearthProgram", "PostgresTestSupport", "RealtimeCore", "RealtimeDatabase", "Swift5Script",
         "Swift6Script", "TLSTestSupport", "hearth-lab",
         product("ArgumentParser", "swift-argument-parser"),
-      ]
+      ],
+      exclude: ["Sessions"]
     ),
     suite(
       "BlogCheckerTests",

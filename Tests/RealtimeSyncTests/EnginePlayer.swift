@@ -85,7 +85,7 @@ struct EnginePlayer: TranscriptPlayer {
   mutating func outcome(of line: String) throws -> Transcript.Outcome {
     let (word, rest) = Self.divided(line)
     if let answer = try state(word, rest) {
-      return Transcript.Outcome(answer: Self.shortened(answer))
+      return Transcript.Outcome(answer: SceneText.shortened(answer))
     }
     switch word {
     case "begin":
@@ -116,7 +116,7 @@ struct EnginePlayer: TranscriptPlayer {
     let lines = outputs.compactMap(\.text)
     told = engine.outputs.count
     if word == "begin" || word == "load" { return Transcript.Outcome() }
-    return Transcript.Outcome(lines: Self.counted(lines.map { Self.shortened($0) }))
+    return Transcript.Outcome(lines: Self.counted(lines.map { SceneText.shortened($0) }))
   }
 
   // MARK: The program
@@ -299,11 +299,6 @@ struct EnginePlayer: TranscriptPlayer {
     lines.reduce(into: [(line: String, count: Int)]()) { all, line in
       if all.last?.line == line { all[all.count - 1].count += 1 } else { all.append((line, 1)) }
     }.map { $0.count == 1 ? $0.line : "\($0.line) *\($0.count)" }
-  }
-
-  /// A line in which the repetitions of `SceneText` stand for long runs of a letter.
-  private static func shortened(_ line: String) -> String {
-    line.replacing(/([a-z])\1{39,}/) { "{{\($0.1)*\($0.0.count)}}" }
   }
 
   private static func divided(_ line: String) -> (word: String, rest: String) {

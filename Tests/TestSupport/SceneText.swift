@@ -41,4 +41,9 @@ package struct SceneText: Sendable {
       String(repeating: String(match.1), count: Int(match.2) ?? 0)
     }
   }
+
+  /// Writes repetitions of one letter as ``expanded(_:)`` reads them.
+  package static func shortened(_ text: String) -> String {
+    text.replacing(/([a-z])\1{39,}/) { "{{\($0.1)*\($0.0.count)}}" }
+  }
 }
