@@ -84,47 +84,6 @@ extension EndToEnd {
       #expect(try !names(in: sandbox.directory).contains { $0.hasSuffix(".partial") })
     }
 
-    @Test("A backup never overwrites other files")
-    func places() throws {
-      #expect(try sandbox.hearth("backup", sandbox.directory + "/none").status != 0)
-      try sandbox.hearth("set", "/a", "1")
-      let data = sandbox.directory + "/data/hearth"
-      #expect(try sandbox.hearth("backup", data).status == 6)
-      #expect(try sandbox.hearth("backup", data + "/database.sqlite").status == 6)
-      let other = try sandbox.write("mine", to: "notes")
-      #expect(try sandbox.hearth("backup", other).status == 6)
-      #expect(try String(contentsOfFile: other, encoding: .utf8) == "mine")
-      #expect(try sandbox.hearth("backup", sandbox.directory + "/no/such").status != 0)
-      let empty = sandbox.directory + "/empty"
-      mkdir(empty, 0o700)
-      #expect(try sandbox.hearth("backup", empty).status == 0)
-      #expect(try names(in: empty) == ["database.sqlite"])
-      #expect(try sandbox.hearth("get", "/a", "--data-dir", empty).output == "1\n")
-      try sandbox.hearth("stop", "--data-dir", empty)
-      #expect(try sandbox.hearth("backup", "x", "--ephemeral").status == 2)
-    }
-
-    @Test("An export to a file equals that to stdout and appears atomically")
-    func export() throws {
-      #expect(try sandbox.hearth("export").output == "null\n")
-      let kept = try sandbox.write("kept", to: "out.json")
-      try sandbox.refuse("export", kept, status: 3, says: "there is no database at")
-      #expect(try String(contentsOfFile: kept, encoding: .utf8) == "kept")
-      try sandbox.hearth("set", "/", #"{"a":{".value":1,".priority":2},"b":"é\u202e"}"#)
-      for options in [[], ["--json"]] as [[String]] {
-        let file = sandbox.directory + "/out.json"
-        let output = try sandbox.run(["export"] + options).output
-        try sandbox.run(["export", file] + options)
-        #expect(try String(contentsOfFile: file, encoding: .utf8) == output)
-        #expect(output.contains("\\u202e"))
-        #expect(try object(output)["b"] as? String == "é\u{202e}")
-      }
-      try sandbox.hearth("stop")
-      #expect(try object(sandbox.hearth("export").output)["b"] as? String == "é\u{202e}")
-      #expect(try sandbox.hearth("export", sandbox.directory).status != 0)
-      #expect(try !names(in: sandbox.directory).contains { $0.hasSuffix(".partial") })
-    }
-
     @Test("A killed import changes nothing, and a complete one imports everything")
     func killedImport() throws {
       try sandbox.hearth("set", "/posts/old", #"{"title":"old"}"#)
@@ -200,37 +159,6 @@ extension EndToEnd {
       }
     }
 
-    @Test("Invalid data is rejected with its position, with and without a server")
-    func refusals() throws {
-      try sandbox.hearth("import", "-", input: #"{"posts":{"old":1}}"#)
-      let long = String(repeating: "x", count: 300_000)
-      let files = [
-        #"{"":"hello"}"#, #"{"":null}"#, #"{"posts":{"":{"a":1}}}"#, #"{"/":1}"#,
-        #"{"posts/p1":1}"#,
-        #"{".foo":1}"#, #"{"posts":{".info":1}}"#, #"{"posts":{"p":{".sv":"timestamp"}}}"#,
-        #"{"posts":{"old":2},"posts":{"new":1}}"#, #"{"posts":{"old":{".value":1,"b":2}}}"#,
-        #"{"posts":{"old":2,"a":"\#(long)","a/b":1}}"#, #"{"posts":{"old":2}"#,
-      ]
-      for isServed in [true, false] {
-        let server = isServed ? try sandbox.serve() : nil
-        for text in files {
-          try sandbox.refuse("import", "-", input: text, says: "stdin, line 1, byte ")
-        }
-        let marked = try sandbox.hearth(
-          "import",
-          "-",
-          input: "\u{FEFF}{\"posts\":{\"b\":null},\"n\":1}"
-        )
-        #expect(marked.status == 0)
-        #expect(
-          try sandbox.hearth("export").output.filter { !$0.isWhitespace }
-            == #"{"n":1,"posts":{"old":1}}"#
-        )
-        server?.process.terminate()
-        server?.process.wait()
-      }
-    }
-
     @Test("Import and export use constant memory")
     func memory() throws {
       let file = sandbox.directory + "/posts.json"
@@ -249,27 +177,6 @@ extension EndToEnd {
         #expect(long < short + 16, "\(peaks)")
         #expect(long < 80, "\(peaks)")
       }
-    }
-
-    @Test("fsck names the damaged path, and a server does not open the damaged file")
-    func damage() throws {
-      try sandbox.hearth("set", "/posts/p1", #"{"title":"unmistakable"}"#)
-      try sandbox.hearth("stop")
-      let file = sandbox.directory + "/data/hearth/database.sqlite"
-      var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: file)))
-      let wanted = Array("unmistakable".utf8)
-      for position in bytes.indices where bytes[position...].starts(with: wanted) {
-        bytes[position] ^= 1
-      }
-      try Data(bytes).write(to: URL(fileURLWithPath: file))
-      let check = try sandbox.hearth("fsck")
-      #expect(check.status == 1)
-      #expect(check.output.contains("/posts/p1"))
-      #expect(check.output.contains(file))
-      let outcome = try sandbox.hearth("get", "/posts")
-      #expect(outcome.status == 2)
-      #expect(outcome.errors.contains(file) && outcome.errors.contains("hearth fsck"))
-      #expect(try sandbox.hearth("fsck").output == check.output)
     }
   }
 }
