@@ -74,35 +74,6 @@ extension EndToEnd {
       #expect(try object(hearth("show", id, "--json").output)["author"] as? String == "ann")
       #expect(try hearth("post", "--title", "Afterwards", "--body", "b").status == 0)
     }
-
-    @Test("changes nothing if the backup is damaged, and an intact database only with --replace")
-    func refusals() throws {
-      let sandbox = try Sandbox()
-      try sandbox.hearth("set", "/a", "1")
-      let copy = sandbox.directory + "/copy.sqlite"
-      #expect(try sandbox.hearth("backup", copy).status == 0)
-      try sandbox.hearth("set", "/a", "2")
-      try sandbox.hearth("stop")
-      let before = try #require(bytes(file(sandbox)))
-      let text = try sandbox.write("mine", to: "notes.txt")
-      let cut = sandbox.directory + "/cut.sqlite"
-      try #require(bytes(copy)).dropLast(5_000).write(to: URL(fileURLWithPath: cut))
-      let empty = sandbox.directory + "/none"
-      mkdir(empty, 0o700)
-      for wrong in [text, cut, empty, sandbox.directory + "/no/such", file(sandbox, "-mark")] {
-        let outcome = try sandbox.hearth("restore", wrong, "--replace")
-        #expect(outcome.status != 0, "\(wrong)")
-        #expect(outcome.errors.contains(wrong), "\(outcome.errors)")
-      }
-      try sandbox.refuse("restore", copy, status: 1, says: "--replace")
-      #expect(bytes(file(sandbox)) == before)
-      #expect(try sandbox.hearth("get", "/a").output == "2\n")
-      try sandbox.hearth("stop")
-      let outcome = try object(sandbox.hearth("restore", copy, "--replace", "--json").output)
-      #expect(outcome["replaced"] is String)
-      #expect(try sandbox.hearth("get", "/a").output == "1\n")
-      #expect(try sandbox.hearth("restore", copy, "--ephemeral").status == 2)
-    }
   }
 
   @Suite("Data in use", .needsTmux)
