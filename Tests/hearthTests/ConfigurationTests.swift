@@ -15,46 +15,6 @@ extension EndToEnd {
       try sandbox.write(text, to: ".config/hearth/config.toml")
     }
 
-    @Test("--print-config shows each value with its origin and reports invalid lines")
-    func printing() throws {
-      try write("theme = \"light\"\nmouse = \"perhaps\"\n= x\n")
-      let outcome = try sandbox.succeed("--print-config", "--ascii")
-      #expect(outcome.output.contains("theme = \"light\"  # config.toml:1"))
-      #expect(outcome.output.contains("mouse = true  # default"))
-      #expect(outcome.output.contains("ascii = true  # --ascii"))
-      #expect(outcome.errors.contains("config.toml:2: mouse is true or false"))
-      #expect(outcome.errors.contains("config.toml:3: this is not TOML"))
-      #expect(try sandbox.hearth("--list-themes").lines.contains("high-contrast"))
-      let debug = try sandbox.hearth("--debug-info")
-      #expect(debug.output.contains("theme: light (config.toml:1)"))
-    }
-
-    @Test("A named file must be readable, and its unknown entries are reported")
-    func named() throws {
-      for path in ["/no/such/file", sandbox.directory] {
-        for words in [["--print-config"], ["--list-themes"], []] {
-          let outcome = try sandbox.run(words + ["--config", path])
-          #expect(outcome.status == 2)
-          #expect(outcome.errors.contains("the configuration \(path) cannot be read: "))
-        }
-      }
-      let text =
-        "ascii = true\r\ntheem = \"x\"\r\n[keys.list]\r\n\"x\" = \"fly\"\r\n[keys.lisst]\r\ny = \"star\"\r\n"
-      let file = try sandbox.write(text, to: "mine.toml")
-      let outcome = try sandbox.succeed("--print-config", "--config", file)
-      #expect(outcome.output.contains("ascii = true  # mine.toml:1"))
-      for problem in ["mine.toml:2: ", "mine.toml:4: ", "mine.toml:6: "] {
-        #expect(outcome.errors.contains(problem), "\(outcome.errors)")
-      }
-      // The file that nobody has named may be missing, but not be unreadable in silence.
-      #expect(try sandbox.hearth("--print-config").errors == "")
-      try FileManager.default.createDirectory(
-        atPath: sandbox.directory + "/.config/hearth/config.toml",
-        withIntermediateDirectories: true
-      )
-      #expect(try sandbox.hearth("--print-config").errors.contains("Is a directory"))
-    }
-
     @Test("Times are shown in the user's time zone")
     func timeZone() throws {
       try sandbox.run([
@@ -124,34 +84,11 @@ extension EndToEnd {
 
     @Test("Line mode prints a line for each event and accepts commands")
     func plain() throws {
-      let outcome = try sandbox.succeed("--plain", "--user", "alice", input: "help\nquit\n")
-      #expect(outcome.output.contains("quit: leave."))
-      // Commands from a pipe find the posts, and end when all is answered.
-      #expect(outcome.output.hasPrefix("Online.") || outcome.output.hasPrefix("0 posts."))
-      let piped = try sandbox.run(
-        ["--plain", "--user", "alice"],
-        input: "post\nPiped\nText\n.\nlist\nopen 1\ncomment Hello\nback\ndelete 1\n.\npost\nNo end"
-      )
-      #expect(piped.status == 1, "the last text has no end")
-      #expect(piped.output.contains("1. Piped, by alice. 0 stars."))
-      #expect(piped.output.contains("Done: the comment."))
-      #expect(piped.output.contains("Done: deleting the post."))
-      #expect(piped.output.hasSuffix("no line with a single dot ended the text.\n"))
-      #expect(try sandbox.hearth("list").output == "")
       let alice = try sandbox.open("\(Sandbox.program) --plain --user alice")
       try alice.waitFor("0 posts. Type help")
       try sandbox.post("News", by: "bob")
       try alice.waitFor("New post by bob: News.")
       try alice.enter("star 1", until: "1 star for News.")
-    }
-
-    @Test("Commands from a pipe find the posts of now, not those that an earlier run has stored")
-    func pipedAgain() throws {
-      for number in 1...3 {
-        try sandbox.post("Post \(number)", by: "bob")
-        let piped = try sandbox.hearth("--plain", "--user", "alice", input: "list\n")
-        #expect(piped.output.contains("1. Post \(number), by bob."), "\(piped.output)")
-      }
     }
 
     @Test("Two terminals of one user keep separate drafts")

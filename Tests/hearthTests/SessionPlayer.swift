@@ -6,7 +6,7 @@ import TestSupport
 /// A line is a command of bash. Below it stands what it prints, `<` to standard output and `=` to
 /// standard error, and behind it its status, unless that is 0. What differs from run to run is
 /// replaced: the home of the sandbox by `~`, automatic keys by `<1>`, `<2>`, …, times by `TIME`, and
-/// the number of a process by `PID`.
+/// the numbers of processes and ports by `PID` and `PORT`.
 struct SessionPlayer: TranscriptPlayer {
   private let sandbox: Sandbox
   private var lines: ArraySlice<String>
@@ -63,6 +63,7 @@ struct SessionPlayer: TranscriptPlayer {
       .replacing(Sandbox.package, with: "PACKAGE")
       .replacing(#/\b1[6-9][0-9]{11}\b|\b[0-9.]+ s$/#.anchorsMatchLineEndings(), with: "TIME")
       .replacing(#/\bprocess [0-9]+/#, with: "process PID")
+      .replacing(#/127\.0\.0\.1:[3-6][0-9]{4}\b/#, with: "127.0.0.1:PORT")
     for match in text.matches(of: #/-[A-Z][-0-9A-Z_a-z]{18}\b/#) {
       let key = String(match.0)
       if !keys.contains(key) { keys.append(key) }
