@@ -34,6 +34,10 @@ struct OfflineRun {
   private var listeners: [ListenerID: QuerySpec] = [:]
   private var process = 1
   private var last: Int64 = 0
+  /// A child with fields that change together, in a location of which only selections are observed.
+  private let record: Path = "r/a"
+  /// The hashes of what the record has been.
+  private var states: Set<String> = [Node.empty.hash]
   private var time = RepoTime(wall: 0, monotonic: 0, random: 0.5)
 
   init(seed: UInt64) {
@@ -41,6 +45,7 @@ struct OfflineRun {
     core = RepoCore(configuration: RepoConfiguration(clientID: "p1", statisticsName: "t"))
     let store = store
     core.restore(OfflineState()) { store.data(of: $0) }
+    _ = observeRecords()
   }
 
   /// Runs, and returns what is wrong, or nil.
@@ -78,20 +83,11 @@ struct OfflineRun {
     for entry in store.model.queries.values where entry.isComplete {
       let value = next.knownValue(at: entry.path, query: entry.query)?.node ?? .empty
       for place in listeners.values where place.query.loadsAllData {
-        guard let below = place.path.relative(to: entry.path), let key = below.first,
-          value.hasChild(key), value[below] != server.tree[place.path]
+        guard place.path.parent == entry.path, let key = place.path.last,
+          value.hasChild(key), value[key] != server.tree[place.path]
         else { continue }
         let query = "\(entry.path) \(entry.query.id)"
         return "the next process shows older data of \(place.path) at \(query)"
-      }
-    }
-    let wholes = store.model.queries.values.filter { $0.isComplete && $0.query == .all }
-    for part in wholes {
-      for whole in wholes where whole.id != part.id && whole.path.contains(part.path) {
-        let below = Path(part.path.keys.dropFirst(whole.path.count))
-        if store.model.data[whole.id]?[below] != store.model.data[part.id] {
-          return "\(part.path) is stored twice, with different data"
-        }
       }
     }
     let total = server.tree[ChildKey("n")]
@@ -121,6 +117,7 @@ struct OfflineRun {
   }
 
   private mutating func act() -> String? {
+    defer { states.insert(server.tree[record].hash) }
     switch random.below(64) {
     case 0: return crash()
     case 1: return lose()
@@ -139,6 +136,14 @@ struct OfflineRun {
       listeners[listener] = nil
       return feed(.stopObserving(listener))
     case 19: return feed(.storeSize(random.once(in: 3) ? .max : 0))
+    case 20...22:
+      let node = Node.leaf(.integer(makeNumber()))
+      let fields: [Path] = ["x", "y", "z"]
+      server.write(fields.map { Change(record.appending($0), to: node) }, id: nil)
+      return nil
+    case 23...24:
+      let node = Node.leaf(.integer(makeNumber()))
+      return write(.merge([Change("x", to: node), Change("y", to: node)]), at: record)
     case _: return move()
     }
   }
@@ -160,6 +165,18 @@ struct OfflineRun {
     }
   }
 
+  private mutating func makeNumber() -> Int64 {
+    last += 1
+    return last
+  }
+
+  /// Observes all records in an order of their own, so that a listen has what becomes of writes.
+  private mutating func observeRecords() -> String? {
+    let query = Query(index: .key, start: QueryBound(.string("a")))
+    let listener = ListenerID(makeNumber())
+    return feed(.observe(listener, path: "r", query: query, events: [.value]))
+  }
+
   private mutating func observe() -> String? {
     last += 1
     let query: Query = random.pick([
@@ -168,7 +185,8 @@ struct OfflineRun {
       Query(index: .key, start: QueryBound(.string("b"))),
       Query(index: .value, start: QueryBound(.integer(4))),
     ])
-    let path: Path = random.once(in: 8) ? .root : random.pick(["p", "q", "n", "p/a"])
+    var path: Path = random.once(in: 8) ? .root : random.pick(["p", "q", "n", "p/a"])
+    if !query.loadsAllData, random.once(in: 3) { path = "r" }
     let listener = ListenerID(last)
     listeners[listener] = QuerySpec(path: path, query: query)
     return feed(.observe(listener, path: path, query: query, events: [.value]))
@@ -197,6 +215,19 @@ struct OfflineRun {
     core = RepoCore(configuration: configuration)
     let store = store
     core.restore(store.model.state) { store.data(of: $0) }
+    return mixture() ?? observeRecords()
+  }
+
+  /// Describes a stored record that is not as it ever was.
+  private func mixture() -> String? {
+    var core = core
+    guard core.pendingWriteCount == 0 else { return nil }
+    for entry in store.model.queries.values where entry.path == record.parent {
+      let node = core.knownValue(at: entry.path, query: entry.query)?.node ?? .empty
+      if !states.contains(node[ChildKey("a")].hash) {
+        return "\(entry.query.id) of the records is \(node.json(.export).text)"
+      }
+    }
     return nil
   }
 

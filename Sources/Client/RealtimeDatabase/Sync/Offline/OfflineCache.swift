@@ -7,8 +7,10 @@ import RealtimeCore
 /// level: the store has exactly the view's data, and every change is passed on. When the listen
 /// ends, the entry keeps its current data until it is pruned.
 ///
-/// A location and its parts may each have an entry, and either may be shown, so they must agree: new
-/// data for one entry also updates the others that no listen follows.
+/// A location and its parts may each have an entry, and either may be shown: new data for one entry
+/// also updates the others that no listen follows. An entry above takes no less than a whole child
+/// of its location, though. The rest of a child may have changed in the same write, and would then
+/// stand beside the new part as it was before: a star count beside other stars.
 struct OfflineCache: Sendable {
   /// The listen that an entry follows.
   private struct Follower: Sendable {
@@ -86,24 +88,14 @@ struct OfflineCache: Sendable {
     return nil
   }
 
-  /// The stored data of a selection, with what listens below its location have brought since.
+  /// The stored data of a selection, with its children as their own entries have them.
   private mutating func renewed(_ selection: Node, at path: Path) -> Node {
     var result = selection
-    let below = entryPaths.below(path).compactMap { entries[$0] }.filter { entry in
-      guard entry.isComplete, let key = entry.path.relative(to: path)?.first else { return false }
-      return selection.hasChild(key)
-    }
-    for entry in below.sorted(by: { ($0.path.count, $0.id) < ($1.path.count, $1.id) }) {
-      guard let location = entry.path.relative(to: path) else { continue }
-      guard let node = read(entry.id) else {
-        forget(entry.id)
-        continue
-      }
-      if entry.query.loadsAllData {
-        result.update(at: location, to: node)
-      } else if let children = node.children?.map {
-        for (key, child) in children { result.update(at: location.appending(key), to: child) }
-      }
+    for id in entryPaths.below(path) {
+      guard let entry = entries[id], entry.isComplete, entry.query.loadsAllData,
+        entry.path.parent == path, let key = entry.path.last, selection.hasChild(key)
+      else { continue }
+      if let node = read(id) { result.update(at: Path([key]), to: node) } else { forget(id) }
     }
     return result
   }
@@ -324,10 +316,16 @@ struct OfflineCache: Sendable {
     // A child that a query does not select any more may still exist.
     if change.node.isEmpty, !source.query.loadsAllData { return }
     let change = Change(source.path.appending(change.path), to: change.node)
+    let depth = source.path.count + (source.query.loadsAllData ? 0 : 1)
     for other in entryPaths.overlapping(change.path) where other != id {
-      guard let entry = entries[other] else { continue }
+      guard let entry = entries[other], Self.takes(depth, entry) else { continue }
       if entry.query.loadsAllData || change.path.contains(entry.path) { apply(change, to: other) }
     }
+  }
+
+  /// Whether an entry takes what another one knows completely from a depth on: a whole child.
+  private static func takes(_ depth: Int, _ entry: TrackedQuery) -> Bool {
+    depth <= entry.path.count + 1
   }
 
   /// Changes the data of an entry, unless a listen follows it.
@@ -354,32 +352,45 @@ struct OfflineCache: Sendable {
     now: Int64,
     isUnconfirmed: (ListenTarget) -> Bool
   ) {
-    for part in parts where !isKeptUpToDate(part.path) {
-      let node = selected(part.path) ?? renewed(part, in: tree, isUnconfirmed: isUnconfirmed)
-      let part = Change(part.path, to: node)
+    for part in parts {
+      let keeper = keeper(of: part.path)
+      let change: Change
+      if let keeper {
+        let below = Path(part.path.keys.dropFirst(keeper.path.count))
+        change = Change(part.path, to: tree.serverNode(of: keeper)[below])
+      } else if let child = selectedChild(on: part.path) {
+        change = child
+      } else {
+        change = Change(
+          part.path,
+          to: renewed(part, in: tree, isUnconfirmed: isUnconfirmed)
+        )
+      }
       if !part.path.isPriority, entryOfAllData(on: part.path) == nil {
         _ = entry(of: QuerySpec(path: part.path, query: .all), now: now)
       }
-      for id in entryPaths.overlapping(part.path) { apply(part, to: id) }
+      for id in entryPaths.overlapping(change.path) {
+        guard let entry = entries[id] else { continue }
+        if let keeper, Self.takes(keeper.path.count, entry) { continue }
+        apply(change, to: id)
+      }
     }
   }
 
-  /// Whether a listen has brought what became of a write, which may have been changed since.
-  private func isKeptUpToDate(_ path: Path) -> Bool {
-    followed.overlapping(path).contains { id in
-      guard let follower = followers[id], follower.isLevel else { return false }
-      return follower.target.query.loadsAllData && follower.target.path.contains(path)
-    }
+  /// The listen that has brought what became of a write, which may have been changed since.
+  private func keeper(of path: Path) -> ListenTarget? {
+    followed.overlapping(path).lazy.compactMap { followers[$0] }
+      .first { $0.isLevel && $0.target.query.loadsAllData && $0.target.path.contains(path) }?.target
   }
 
-  /// The data of a path in the selection of a listen; nil if none selects it.
-  private func selected(_ path: Path) -> Node? {
-    followed.overlapping(path).lazy.compactMap { id -> Node? in
+  /// The topmost child on a path that a selection of a listen has, whole; nil if none has one.
+  private func selectedChild(on path: Path) -> Change? {
+    followed.overlapping(path).sorted().compactMap { id -> Change? in
       guard let follower = followers[id], follower.isLevel,
-        let location = path.relative(to: follower.target.path), let key = location.first
+        let key = path.relative(to: follower.target.path)?.first, follower.window.hasChild(key)
       else { return nil }
-      return follower.window.hasChild(key) ? follower.window[location] : nil
-    }.first
+      return Change(follower.target.path.appending(key), to: follower.window[key])
+    }.min { $0.path.count < $1.path.count }
   }
 
   /// Written data, with what listens at and below its path have brought, maybe since.
