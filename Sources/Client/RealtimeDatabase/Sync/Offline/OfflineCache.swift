@@ -318,7 +318,8 @@ struct OfflineCache: Sendable {
     let change = Change(source.path.appending(change.path), to: change.node)
     let depth = source.path.count + (source.query.loadsAllData ? 0 : 1)
     for other in entryPaths.overlapping(change.path) where other != id {
-      guard let entry = entries[other], Self.takes(depth, entry) else { continue }
+      guard followers[other] == nil, let entry = entries[other], Self.takes(depth, entry)
+      else { continue }
       if entry.query.loadsAllData || change.path.contains(entry.path) { apply(change, to: other) }
     }
   }
@@ -328,9 +329,9 @@ struct OfflineCache: Sendable {
     depth <= entry.path.count + 1
   }
 
-  /// Changes the data of an entry, unless a listen follows it.
+  /// Changes the data of an entry.
   private mutating func apply(_ change: Change, to id: Int64) {
-    guard followers[id] == nil, let entry = entries[id] else { return }
+    guard let entry = entries[id] else { return }
     guard let location = change.path.relative(to: entry.path), !location.isRoot else {
       let below = Path(entry.path.keys.dropFirst(change.path.count))
       return replace(id, with: entry.query.evaluate(change.node[below]))
@@ -343,9 +344,10 @@ struct OfflineCache: Sendable {
     }
   }
 
-  /// The server accepted or performed a write: entries that no listen follows are updated with it.
+  /// The server accepted or performed a write: entries are updated with it, unless a listen has
+  /// brought what became of it.
   ///
-  /// The written data gets its own entry, unless an entry above it is stored or followed.
+  /// The written data gets its own entry, unless an entry above it is stored.
   mutating func acknowledge(
     _ parts: [Change],
     in tree: SyncTree,
@@ -353,60 +355,67 @@ struct OfflineCache: Sendable {
     isUnconfirmed: (ListenTarget) -> Bool
   ) {
     for part in parts {
-      let keeper = keeper(of: part.path)
+      let current = followed.overlapping(part.path).sorted().compactMap { id -> Follower? in
+        guard let follower = followers[id], follower.isLevel else { return nil }
+        return isUnconfirmed(follower.target) ? nil : follower
+      }
+      let keeper = keeper(of: part.path, among: current)
       let change: Change
       if let keeper {
         let below = Path(part.path.keys.dropFirst(keeper.path.count))
         change = Change(part.path, to: tree.serverNode(of: keeper)[below])
-      } else if let child = selectedChild(on: part.path) {
+      } else if let child = selectedChild(on: part.path, among: current) {
         change = child
       } else {
-        change = Change(
-          part.path,
-          to: renewed(part, in: tree, isUnconfirmed: isUnconfirmed)
-        )
+        change = Change(part.path, to: renewed(part, in: tree, by: current))
       }
-      if !part.path.isPriority, entryOfAllData(on: part.path) == nil {
+      let above = entryOfAllData(on: part.path).flatMap { entries[$0] }
+      if !part.path.isPriority, above?.isComplete != true {
         _ = entry(of: QuerySpec(path: part.path, query: .all), now: now)
       }
       for id in entryPaths.overlapping(change.path) {
         guard let entry = entries[id] else { continue }
         if let keeper, Self.takes(keeper.path.count, entry) { continue }
-        apply(change, to: id)
+        acknowledge(change, to: id, isUnconfirmed: isUnconfirmed)
       }
     }
   }
 
+  /// Changes the data of an entry, which is then behind if a listen that is not answered follows it.
+  private mutating func acknowledge(
+    _ change: Change,
+    to id: Int64,
+    isUnconfirmed: (ListenTarget) -> Bool
+  ) {
+    guard let follower = followers[id] else { return apply(change, to: id) }
+    guard !follower.isLevel || isUnconfirmed(follower.target), let entry = entries[id],
+      entry.isComplete || change.path.contains(entry.path)
+    else { return }
+    apply(change, to: id)
+    followers[id]?.isLevel = false
+  }
+
   /// The listen that has brought what became of a write, which may have been changed since.
-  private func keeper(of path: Path) -> ListenTarget? {
-    followed.overlapping(path).lazy.compactMap { followers[$0] }
-      .first { $0.isLevel && $0.target.query.loadsAllData && $0.target.path.contains(path) }?.target
+  private func keeper(of path: Path, among followers: [Follower]) -> ListenTarget? {
+    followers.lazy.map(\.target).first { $0.query.loadsAllData && $0.path.contains(path) }
   }
 
   /// The topmost child on a path that a selection of a listen has, whole; nil if none has one.
-  private func selectedChild(on path: Path) -> Change? {
-    followed.overlapping(path).sorted().compactMap { id -> Change? in
-      guard let follower = followers[id], follower.isLevel,
-        let key = path.relative(to: follower.target.path)?.first, follower.window.hasChild(key)
+  private func selectedChild(on path: Path, among followers: [Follower]) -> Change? {
+    followers.compactMap { follower -> Change? in
+      guard let key = path.relative(to: follower.target.path)?.first, follower.window.hasChild(key)
       else { return nil }
       return Change(follower.target.path.appending(key), to: follower.window[key])
     }.min { $0.path.count < $1.path.count }
   }
 
   /// Written data, with what listens at and below its path have brought, maybe since.
-  private func renewed(
-    _ part: Change,
-    in tree: SyncTree,
-    isUnconfirmed: (ListenTarget) -> Bool
-  ) -> Node {
+  private func renewed(_ part: Change, in tree: SyncTree, by followers: [Follower]) -> Node {
     var result = part.node
-    for id in followed.below(part.path) {
-      guard let follower = followers[id], follower.isLevel,
-        !isUnconfirmed(follower.target),
-        let location = follower.target.path.relative(to: part.path)
-      else { continue }
-      let query = follower.target.query
-      let known = query.evaluate(tree.serverNode(of: follower.target))
+    for target in followers.map(\.target) {
+      guard let location = target.path.relative(to: part.path) else { continue }
+      let query = target.query
+      let known = query.evaluate(tree.serverNode(of: target))
       if query.loadsAllData {
         result.update(at: location, to: known)
       } else {
