@@ -312,6 +312,21 @@ struct AuthTests {
     #expect(after.elements == [nil, user.uid])
   }
 
+  @Test("A listener whose queue is late is not told of an earlier user after a later one")
+  func lateListener() async throws {
+    try await signUp()
+    let told = Record<String?>()
+    auth.callbackQueue.suspend()
+    auth.addStateDidChangeListener { _, user in told.append(user?.uid) }
+    try auth.signOut()
+    let guest = try await auth.signInAnonymously().user
+    auth.callbackQueue.resume()
+    await withCheckedContinuation { continuation in
+      auth.callbackQueue.async { continuation.resume() }
+    }
+    #expect(told.elements == [guest.uid])
+  }
+
   @Test("Completion handlers report the same results, after the listeners")
   func callbacks() async throws {
     let told = Record<String>()

@@ -277,24 +277,26 @@ extension Auth {
   }
 
   private func userChanged() {
-    let user = currentUser
-    call(state.withLockedValue(\.listeners).filter { !$0.value.isForTokens }, with: user)
+    call(state.withLockedValue(\.listeners).filter { !$0.value.isForTokens })
   }
 
   private func tokenChanged(_ account: Account?) {
     let (listeners, observers) = state.withLockedValue { ($0.listeners, $0.observers) }
     let token = account.map { DatabaseToken(userID: $0.uid, text: $0.tokens.idToken) }
     for (_, observer) in observers.sorted(by: { $0.key < $1.key }) { observer(token) }
-    call(listeners.filter(\.value.isForTokens), with: account.map { User($0, of: self) })
+    call(listeners.filter(\.value.isForTokens))
   }
 
-  private func call(_ listeners: [Int: Listener], with user: User?) {
+  private func call(_ listeners: [Int: Listener]) {
     for (number, listener) in listeners.sorted(by: { $0.key < $1.key }) {
-      callbackQueue.async {
-        // A removed listener is not called any more, even if the call was already scheduled.
-        if self.isListening(number) { listener.block(user) }
-      }
+      callbackQueue.async { self.call(listener, number: number) }
     }
+  }
+
+  /// Calls a listener with the user of this moment, since an earlier call may have told of later
+  /// changes; a removed one is not called any more, even if the call was already scheduled.
+  private func call(_ listener: Listener, number: Int) {
+    if isListening(number) { listener.block(currentUser) }
   }
 }
 
@@ -424,13 +426,14 @@ extension Auth {
       }
       if let self, isNew || isForTokens { callback.call(self, user) }
     }
+    let listener = Listener(isForTokens: isForTokens, block: block)
     let number = state.withLockedValue { state in
       state.lastNumber += 1
-      state.listeners[state.lastNumber] = Listener(isForTokens: isForTokens, block: block)
+      state.listeners[state.lastNumber] = listener
       keepFresh(&state)
       return state.lastNumber
     }
-    deliver { if self.isListening(number) { block(self.currentUser) } }
+    deliver { self.call(listener, number: number) }
     return number
   }
 
