@@ -342,11 +342,8 @@ struct SQLiteOfflineStoreTests {
     #expect(told.problems.map(\.kind) == [.damaged])
   }
 
-  @Test("The writes of a file whose data is damaged are kept")
-  func damagedPage() throws {
-    let original = try open().store
-    original.perform([.saveWrite(StoredWrite(1)), .replace(query: 1, .integer(1))])
-    original.close()
+  /// Overwrites the first page of the table with the data.
+  private func damagePieces() throws {
     let queue = try DatabaseQueue(path: file.path)
     let page = try queue.read { database in
       let sql = "SELECT rootpage FROM sqlite_master WHERE name = 'pieces'"
@@ -357,6 +354,37 @@ struct SQLiteOfflineStoreTests {
     try handle.seek(toOffset: 4_096 * (try #require(page) - 1))
     try handle.write(contentsOf: Data(repeating: 0xFF, count: 4_096))
     try handle.close()
+  }
+
+  @Test("The writes of a file that is damaged while it is open are kept, with later ones")
+  func damagedWhileOpen() throws {
+    try open().store.close()
+    let (store, _) = try open()
+    store.perform([.saveWrite(StoredWrite(1)), .saveWrite(StoredWrite(2))])
+    #expect(store.data(of: 1) == nil)
+    try damagePieces()
+    // What another program writes makes the store read its pages again.
+    try execute("UPDATE writes SET number = number")
+    store.perform([.replace(query: 1, .integer(1))])
+    #expect(store.data(of: 1) == nil)
+    #expect(told.problems.map(\.kind) == [.damaged])
+    let data = TrackedQuery(id: 7, path: "list", query: .all, lastUse: 0, isComplete: true)
+    store.perform([.removeWrite(1), .saveWrite(StoredWrite(3)), .track(data)])
+    store.perform([.update(query: 7, Change("a", to: .integer(1)))])
+    #expect(store.data(of: 7) == nil)
+    store.close()
+    let (next, state) = try open()
+    #expect(state == OfflineState(writes: [StoredWrite(2), StoredWrite(3)]))
+    #expect(told.problems.count == 1)
+    next.close()
+  }
+
+  @Test("The writes of a file whose data is damaged are kept")
+  func damagedPage() throws {
+    let original = try open().store
+    original.perform([.saveWrite(StoredWrite(1)), .replace(query: 1, .integer(1))])
+    original.close()
+    try damagePieces()
     let (store, state) = try open()
     #expect(state == OfflineState(writes: [StoredWrite(1)]))
     #expect(told.problems.map(\.kind) == [.damaged])

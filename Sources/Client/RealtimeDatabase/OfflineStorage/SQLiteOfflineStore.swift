@@ -16,7 +16,8 @@ package import RealtimeCore
 /// State: open, until ``close()`` or a failure. A full or busy disk does not count as a failure: it
 /// refused the transaction, so the changes wait and are retried with the next ones. After any other
 /// error, the contents of the disk are unknown. The store then reports the error and does not touch
-/// the file again; the next process that opens it determines its contents.
+/// the file again; the next process that opens it determines its contents. A file that turns out to
+/// be damaged is replaced by a new one, once, which gets the writes.
 package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
   // Safety: every mutable property is used only on `turns`; the others are Sendable.
 
@@ -45,6 +46,9 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
   private var size: Int64 = -1
   /// Why some changes are not on disk, or nil.
   private var failure: OfflineStoreError?
+  /// Whether the file has replaced a damaged one; it has no data, on which the engine's changes of
+  /// data are based.
+  private var keepsOnlyWrites = false
 
   /// Opens the store of a database, and creates it if it does not exist.
   ///
@@ -188,7 +192,9 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
       try queue.writeWithoutTransaction { database in
         try setDurability(of: changes, in: database)
         try database.inTransaction {
-          for change in changes { try carryOut(change, in: database) }
+          for change in changes where !keepsOnlyWrites || change.isOfWrite {
+            try carryOut(change, in: database)
+          }
           return .commit
         }
       }
@@ -275,7 +281,7 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     let problem = OfflineStoreError(error, at: file.path)
     lastRead = nil
     guard Self.isRefusal(error), waiting.count <= Self.changeLimit else {
-      return stop(problem.kind == .damaged ? setAside(problem) : problem)
+      return problem.kind == .damaged ? replaceFile(because: problem) : stop(problem)
     }
     // There may be space again by the time of the next change, which retries the waiting ones.
     if failure == nil { observers.onProblem(problem) }
@@ -290,12 +296,22 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     }
   }
 
-  private func setAside(_ problem: OfflineStoreError) -> OfflineStoreError {
-    do throws(OfflineStoreError) {
-      return try file.setAside(because: problem)
+  /// Sets a damaged file aside, and goes on with a new one that has its writes.
+  private func replaceFile(because damage: OfflineStoreError) {
+    guard let lock = connection?.lock, !keepsOnlyWrites else { return stop(damage) }
+    try? connection?.queue.close()
+    connection = nil
+    let writes = OfflineSchema.readableWrites(of: file.path)
+    do {
+      observers.onProblem(try file.setAside(because: damage))
+      try file.create()
+      connection = Connection(lock: lock, queue: try OfflineSchema.open(file.path))
     } catch {
-      return OfflineStoreError(.damaged, description: "\(problem); \(error)")
+      return stop(OfflineStoreError(error, at: file.path))
     }
+    keepsOnlyWrites = true
+    waiting = writes.map { .saveWrite($0) } + waiting
+    commit()
   }
 
   /// Reports an error and does not touch the file again.
@@ -305,6 +321,16 @@ package final class SQLiteOfflineStore: OfflineStore, @unchecked Sendable {
     try? connection?.queue.close()
     connection = nil
     observers.onProblem(problem)
+  }
+}
+
+extension OfflineChange {
+  /// Whether it concerns a write, and not data.
+  fileprivate var isOfWrite: Bool {
+    switch self {
+    case .saveWrite, .removeWrite: true
+    case .track, .replace, .update, .amend, .forget: false
+    }
   }
 }
 #endif
