@@ -3,11 +3,18 @@ import Foundation
 package enum InputFile {
   /// The bytes of a file or a pipe, or of stdin for "-", without a byte order mark.
   ///
-  /// - Throws: ``CommandFailure`` that names the file and the reason.
+  /// - Throws: ``CommandFailure`` that names the file and the reason, such as that it is longer than
+  ///   256 MiB: a device like /dev/zero never ends.
   static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
+    let limit = 256 * 1_024 * 1_024
     let source = try ByteSource(path)
     var bytes: [UInt8] = []
-    while case let piece = try source.read(), !piece.isEmpty { bytes += piece }
+    while case let piece = try source.read(), !piece.isEmpty {
+      guard bytes.count + piece.count <= limit else {
+        throw CommandFailure(.usage, "\(source.name) is longer than \(limit) bytes")
+      }
+      bytes += piece
+    }
     return Array(bytes.withoutByteOrderMark)
   }
 
