@@ -98,7 +98,12 @@ struct Fsck: AsyncParsableCommand {
     if choice.ns != nil { _ = try choice.database(options) }
     var worst = ExitStatus.ok
     let databases = try choice.storage.databases(options)
-    for name in try choice.ns.map({ [$0] }) ?? databases.names() {
+    let names = try choice.ns.map { [$0] } ?? databases.names()
+    // A server would be started, which makes a database, if a directory is named by mistake.
+    if names.isEmpty, options.dataDir != nil {
+      throw CommandFailure(.notFound, "there is no database at \(try options.paths().data)")
+    }
+    for name in names {
       do {
         let check = try Self.check(databases.database(name), called: name)
         // If the blog's database is intact, the check of the blog reports on it below.
