@@ -93,6 +93,16 @@ extension EndToEnd {
       }
     }
 
+    @Test("Why a server with a log does not start is said on stderr as well")
+    func failedStart() throws {
+      let sandbox = try Sandbox()
+      try sandbox.hearth("set", "/x", "1")
+      let log = sandbox.directory + "/log"
+      let second = try sandbox.run(["serve", "--log", log])
+      #expect(second.status != 0)
+      #expect(second.errors.contains("is in use by another server"), "\(second.errors)")
+    }
+
     @Test("A log is never a database file, not by a link to one either")
     func linked() throws {
       let sandbox = try Sandbox()

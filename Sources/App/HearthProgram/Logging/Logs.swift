@@ -24,64 +24,69 @@ final class LogFile: Sendable {
 
   private let path: String
   private let size: Int
-  /// Whether the process's standard error goes here as well.
-  private let takesStandardError: Bool
-  private let descriptor: NIOLockedValueBox<Int32>
+  private let state: NIOLockedValueBox<State>
+
+  private struct State {
+    var descriptor: Int32
+    /// Whether the process's standard error goes here as well.
+    var takesStandardError = false
+  }
 
   /// Opens a log that only its owner may read, and creates its directory if it is missing.
   ///
   /// - Parameters:
   ///   - path: The file.
   ///   - size: The size in bytes at which a new file is started.
-  ///   - takesStandardError: Whether standard error, with any crash message, goes there as well.
   /// - Throws: ``CommandFailure`` when the file cannot be written.
-  init(
-    _ path: String,
-    size: Int = LogFile.standardSize,
-    takesStandardError: Bool = false
-  ) throws(CommandFailure) {
+  init(_ path: String, size: Int = LogFile.standardSize) throws(CommandFailure) {
     self.path = path
     self.size = size
-    self.takesStandardError = takesStandardError
     try DatabaseFiles.protect(path)
     try? PrivateDirectory.create(FilePath.directory(of: path))
     let opened = Self.open(path)
     guard opened >= 0 else { throw .unwritable(path, errno, .usage) }
-    if takesStandardError { dup2(opened, STDERR_FILENO) }
-    descriptor = NIOLockedValueBox(opened)
+    state = NIOLockedValueBox(State(descriptor: opened))
   }
 
   deinit {
-    close(descriptor.withLockedValue { $0 })
+    close(state.withLockedValue { $0.descriptor })
+  }
+
+  /// Lets standard error, with any crash message, go here as well from now on.
+  func takeStandardError() {
+    state.withLockedValue { state in
+      state.takesStandardError = true
+      dup2(state.descriptor, STDERR_FILENO)
+    }
   }
 
   /// Appends a line; a failure to do so is ignored.
   func append(_ line: String) {
     var line = line
     line.withUTF8 { bytes in
-      descriptor.withLockedValue { descriptor in
+      state.withLockedValue { state in
         var information = stat()
-        let isKnown = fstat(descriptor, &information) == 0
+        let isKnown = fstat(state.descriptor, &information) == 0
         if isKnown, information.st_size > 0, Int(information.st_size) + bytes.count > size {
-          renew(&descriptor, inode: information.st_ino)
+          renew(&state, inode: information.st_ino)
         }
-        _ = bytes.baseAddress.map { write(descriptor, $0, bytes.count) }
+        _ = bytes.baseAddress.map { write(state.descriptor, $0, bytes.count) }
       }
     }
   }
 
   /// Continues in a new file, or in the one that another process has started.
-  private func renew(_ descriptor: inout Int32, inode number: ino_t) {
-    guard flock(descriptor, LOCK_EX) == 0 else { return }
+  private func renew(_ state: inout State, inode number: ino_t) {
+    guard flock(state.descriptor, LOCK_EX) == 0 else { return }
     var information = stat()
     if stat(path, &information) == 0, information.st_ino == number { putAside() }
     let next = Self.open(path)
     // Standard error may share the open file, so closing it alone would not release the lock.
-    flock(descriptor, LOCK_UN)
+    flock(state.descriptor, LOCK_UN)
     guard next >= 0 else { return }
-    if takesStandardError { dup2(next, STDERR_FILENO) }
-    close(descriptor)
-    descriptor = next
+    if state.takesStandardError { dup2(next, STDERR_FILENO) }
+    close(state.descriptor)
+    state.descriptor = next
   }
 
   /// Renames each full file to the next number; the oldest is removed.

@@ -116,8 +116,9 @@ struct Serve: AsyncParsableCommand {
     if serving.emulator { warnOfEmulator() }
     if serverOptions.isExposed { Output.message(NetworkOptions.warning) }
     let file = try serving.log.map { path throws(CommandFailure) in
-      try LogFile(path, size: logging.logSize, takesStandardError: true)
+      try LogFile(path, size: logging.logSize)
     }
+    if background { file?.takeStandardError() }
     let logger = logging.logger("hearth.server", to: file)
     FileDescriptors.allowMany()
     let stores = stores(in: paths, logger: logger)
@@ -141,6 +142,8 @@ struct Serve: AsyncParsableCommand {
     // Also runs when the server ends on its own, which is reported as a failure.
     defer { if keepsData, hasSocket { ServerRecord.remove(from: paths.data) } }
     try announce(server, at: paths, names: stores.names(), startTime: startTime)
+    // Until here, whoever starts a server in a shell is told why it does not start.
+    file?.takeStandardError()
     if background {
       // The name of a program that was started from `/proc/self/exe` is `exe`.
       try? Data("hearth".utf8).write(to: URL(filePath: "/proc/self/comm"))
