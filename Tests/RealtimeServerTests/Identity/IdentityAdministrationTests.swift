@@ -93,6 +93,23 @@ struct IdentityAdministrationTests {
     #expect(try await server.signIn(email, "battery staple").status == 200)
   }
 
+  @Test("A code comes with a link to the page that an administrator names")
+  func actionLinks() async throws {
+    let server = try await start()
+    _ = try await server.signUp()
+    let lines = ["Authorization: Bearer \(Self.key)", "Content-Type: application/json"]
+    func send(_ page: String) async throws -> IdentityServer.Answer {
+      let account = #""requestType":"PASSWORD_RESET","email":"\#(IdentityServer.ada.email)""#
+      let body = "{\(account),\"returnOobLink\":true\(page)}"
+      return try await server.request("POST", "\(Self.accounts):sendOobCode", body, lines: lines)
+    }
+    let answer = try await send(#","continueUrl":"https://example.org/reset?x=1""#)
+    let link = "https://example.org/reset?x=1&mode=resetPassword&oobCode=\(answer["oobCode"])"
+    #expect(answer["oobLink"].hasPrefix(link), "\(answer["oobLink"])")
+    #expect(try await send("").code == "MISSING_CONTINUE_URI")
+    #expect(try await send(#","continueUrl":"javascript:x""#).code == "INVALID_CONTINUE_URI")
+  }
+
   @Test("A server with a short administrator key refuses to start")
   func shortKey() async throws {
     var options = DatabaseServer.Options(port: 0)

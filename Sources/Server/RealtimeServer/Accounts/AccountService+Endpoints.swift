@@ -212,13 +212,34 @@ extension AccountService {
       }
       return .object([])
     case "sendOobCode":
+      let wantsLink = try fields.flag("returnOobLink") ?? false
+      let page = wantsLink ? try actionPage(fields, for: caller) : nil
       let (email, code) = try sendCode(fields, by: caller)
+      let mode = try fields.text("requestType") == "VERIFY_EMAIL" ? "verifyEmail" : "resetPassword"
+      let link = page.map { "\($0)mode=\(mode)&oobCode=\(code ?? "")&apiKey=none&lang=en" }
       return IdentityJSON.object(
         "GetOobConfirmationCodeResponse",
-        with: [("email", email.text), ("oobCode", code)]
+        with: [("email", email.text), ("oobCode", code), ("oobLink", link)]
       )
     case _?: throw .notFound
     }
+  }
+
+  /// The page that a link with a code leads to, ready for parameters.
+  ///
+  /// This server has no such page; libraries of the original refuse an answer without a link.
+  private func actionPage(
+    _ fields: RequestFields,
+    for caller: IdentityRequest
+  ) throws(IdentityError) -> String {
+    guard let page = try fields.text("continueUrl") else {
+      guard settings.isEmulator else { throw IdentityError("MISSING_CONTINUE_URI") }
+      return "http://\(caller.host ?? "localhost")/emulator/action?"
+    }
+    guard ["http://", "https://"].contains(where: page.lowercased().hasPrefix),
+      page.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
+    else { throw IdentityError("INVALID_CONTINUE_URI") }
+    return page + (page.contains("?") ? "&" : "?")
   }
 
   private func create(

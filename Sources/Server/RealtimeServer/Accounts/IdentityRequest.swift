@@ -12,6 +12,8 @@ package struct IdentityRequest: Sendable {
   /// The media type of the body, or nil if it has none.
   package var contentType: String?
   package var body: [UInt8] = []
+  /// The host that the client named; nil for a command on the same machine.
+  var host: String?
   /// What attempts are counted by: an address, or a user of this machine.
   package var client = ""
   /// Whether an administrator makes it: one at a socket, or one whose token has been checked.

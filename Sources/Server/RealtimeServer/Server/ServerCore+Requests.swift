@@ -263,6 +263,7 @@ extension ServerCore {
     asked.parameters = request.parameters
     asked.contentType = request.header("Content-Type")
     asked.body = request.body
+    asked.host = request.namedHost
     asked.client = ClientNetwork(of: request.peer)?.description ?? request.peer.hostName
     if let reader = request.reader { asked.isAbandoned = { reader.isGone } }
     asked.isAdministrator = DatabaseCore.identity(of: request.peer) == .administrator
