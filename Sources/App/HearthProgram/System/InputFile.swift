@@ -63,6 +63,7 @@ final class ByteSource {
   /// The number of bytes read so far, each counted once.
   private(set) var bytesRead: Int64 = 0
   private var position = 0
+  private var isAtStart = true
 
   /// The number of bytes; nil if it is unknown before they are read.
   var size: Int64? {
@@ -114,7 +115,19 @@ final class ByteSource {
       count = Foundation.read(descriptor, &piece, piece.count)
     }
     guard count >= 0 else { throw .unreadable(name, errno) }
+    if isAtStart { try requireText(piece[..<count]) }
+    isAtStart = false
     return Array(piece[..<count])
+  }
+
+  /// Says what to do with a file as Windows or a backup has it.
+  private func requireText(_ beginning: ArraySlice<UInt8>) throws(CommandFailure) {
+    if beginning.starts(with: [0x1F, 0x8B]) {
+      throw CommandFailure(.usage, "\(name) is compressed; \"gunzip -c\" unpacks it")
+    }
+    if beginning.starts(with: [0xFF, 0xFE]) || beginning.starts(with: [0xFE, 0xFF]) {
+      throw CommandFailure(.usage, "\(name) is UTF-16; \"iconv -f UTF-16 -t UTF-8\" converts it")
+    }
   }
 }
 
