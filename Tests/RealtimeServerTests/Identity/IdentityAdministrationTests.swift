@@ -89,6 +89,8 @@ struct IdentityAdministrationTests {
       let members = ["oobCode": JSONValue.string(code), "newPassword": .string("battery staple")]
       #expect(try await server.post("resetPassword", members).status == status)
     }
+    let refused = try await server.signIn(email, "battery staple").json.text
+    #expect(refused.contains("The clock of the server was set back"), "\(refused)")
     server.advance(seconds: 3_600)
     #expect(try await server.signIn(email, "battery staple").status == 200)
   }

@@ -286,9 +286,11 @@ extension AccountService {
   /// Checks that new tokens of an account are not dated so far ahead that they are not valid yet,
   /// nor by the clock of another server.
   func checkDate(of account: Account) throws(IdentityError) {
-    guard
-      settings.isEmulator || issueTime(account) <= clock() / 1_000 + TokenAuthority.tolerance / 2
-    else { throw .endedTooOften }
+    let ahead = issueTime(account) - clock() / 1_000
+    guard settings.isEmulator || ahead <= TokenAuthority.tolerance / 2 else {
+      // To end sessions goes no further than this.
+      throw ahead <= TokenAuthority.tolerance + 1 ? .endedTooOften : .clockSetBack
+    }
   }
 
   /// Continues a session with a refresh token.

@@ -201,6 +201,10 @@ package struct IdentityError: Error, Hashable, Sendable {
     "TOO_MANY_ATTEMPTS_TRY_LATER",
     detail: "The sessions of this account were ended too often. Try again later."
   )
+  static let clockSetBack = IdentityError(
+    "TOO_MANY_ATTEMPTS_TRY_LATER",
+    detail: "The clock of the server was set back to before the account was made or changed."
+  )
   static let weakPassword = IdentityError(
     "WEAK_PASSWORD",
     detail: "Password should be at least \(Password.minimumLength) characters"
