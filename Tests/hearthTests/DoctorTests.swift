@@ -47,7 +47,7 @@ extension EndToEnd {
     }
 
     /// A local port that this process listens on.
-    private static func listeningPort() -> (descriptor: Int32, port: Int)? {
+    static func listeningPort() -> (descriptor: Int32, port: Int)? {
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
       var address = sockaddr_in()
       address.sin_family = sa_family_t(AF_INET)

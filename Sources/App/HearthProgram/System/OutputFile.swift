@@ -91,6 +91,22 @@ package final class OutputFile {
     }
   }
 
+  /// Removes the partial file, and what SQLite keeps beside it, if SIGINT or SIGTERM ends the
+  /// process.
+  ///
+  /// - Returns: What watches for the signals until it is cancelled.
+  func watchForStop() -> [SignalWatch] {
+    guard !isDirect else { return [] }
+    return [SIGINT, SIGTERM].map { [partialPath] number in
+      SignalWatch(number) {
+        for end in ["", "-journal", "-draft"] {
+          try? FileManager.default.removeItem(atPath: partialPath + end)
+        }
+        _exit(128 + number)
+      }
+    }
+  }
+
   package func write(_ text: String) throws(CommandFailure) {
     let code = PrivateFile.writeAll(Array(text.utf8), to: descriptor)
     guard code == 0 else { throw .unwritable(path, code, .failed) }

@@ -32,6 +32,8 @@ struct Backup: ParsableCommand {
     }
     let source = try choice.database(options)
     let file = try destination()
+    let stops = file.watchForStop()
+    defer { for stop in stops { stop.cancel() } }
     let progress = ProgressLine("copying", counting: .bytes, of: try sourceSize())
     let check = try progress.following(file.partialPath) {
       try StorageProgress.reporting(to: { done, total in

@@ -25,6 +25,8 @@ struct Export: AsyncParsableCommand {
     let isLocal = options.database == nil && !options.ephemeral
     let database = isLocal ? try choice.database(options) : nil
     let output = try file.flatMap { $0 == "-" ? nil : $0 }.map { try OutputFile($0) }
+    let stops = output?.watchForStop() ?? []
+    defer { for stop in stops { stop.cancel() } }
     let progress = ProgressLine("exporting", counting: .things("rows"))
     var bytes: Int64 = 0
     let sink = { (text: String) throws in
