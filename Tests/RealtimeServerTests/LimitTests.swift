@@ -52,6 +52,10 @@ struct LimitTests {
       #expect(throws: DatabaseServerError.self) {
         try limits.set(entry.name, to: entry.maximum + 1)
       }
+      // Several times as long must still be a time in nanoseconds.
+      let isTime = entry.name.hasSuffix("-seconds")
+      let (_, overflow) = entry.maximum.multipliedReportingOverflow(by: isTime ? 4_000_000_000 : 1)
+      #expect(!overflow, "\(entry.name)")
     }
     #expect(limits != DatabaseServer.Limits())
     let error = #expect(throws: DatabaseServerError.self) { try limits.set("nonsense", to: 1) }

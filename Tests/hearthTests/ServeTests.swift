@@ -84,7 +84,8 @@ extension EndToEnd {
         (["--limit", "listens"], "NAME=NUMBER"), (["--limit", "listens=0"], "from 1"),
         (["--limit", "nonsense=1"], "connections-per-user"),
         (["--ns", "A_b"], "lowercase letters"),
-        (["--port", "70000"], "not a port"), (["--metrics", "0"], "above 0"),
+        (["--port", "70000"], "not a port"), (["--metrics", "0"], "from 0.001"),
+        (["--limit", "output-seconds=1000000001"], "from 1"),
         (["--allow-origin", "localhost"], "origin of a web page"),
         (["--log-format", "xml"], "xml"),
       ] {

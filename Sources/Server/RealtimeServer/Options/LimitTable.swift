@@ -114,9 +114,15 @@ extension ServerLimits {
     _ path: any WritableKeyPath<ServerLimits, Int> & Sendable,
     _ summary: String,
     from minimum: Int = 1,
-    to maximum: Int = most
+    to maximum: Int? = nil
   ) -> Entry {
-    Entry(name: name, summary: summary, minimum: minimum, maximum: maximum, path: path)
+    Entry(
+      name: name,
+      summary: summary,
+      minimum: minimum,
+      maximum: maximum ?? (name.hasSuffix("-seconds") ? longest : most),
+      path: path
+    )
   }
 
   /// Sets a limit by its name.
@@ -148,8 +154,10 @@ extension ServerLimits {
     }
   }
 
-  /// Keeps sums of limits, and times computed from them, far from overflow.
+  /// Keeps sums of limits far from overflow.
   private static let most = 1 << 40
+  /// The longest time in seconds, 31 years: several of them are less than 2⁶³ nanoseconds.
+  private static let longest = 1_000_000_000
 }
 
 extension ServerLimits {

@@ -104,8 +104,8 @@ struct ServeOptions: ParsableArguments {
 
   private static func duration(_ seconds: Double?, of name: String) throws -> Duration? {
     guard let seconds else { return nil }
-    guard seconds > 0, seconds <= 1_000_000_000 else {
-      throw CommandFailure(.usage, "\(name) must be a number of seconds above 0")
+    guard (0.001...1_000_000_000).contains(seconds) else {
+      throw CommandFailure(.usage, "\(name) must be from 0.001 to 1000000000 seconds")
     }
     return .seconds(seconds)
   }
