@@ -33,7 +33,8 @@ struct ReplayCommand: AsyncParsableCommand {
     guard idle >= 0, idle <= 86_400 else {
       throw CommandFailure(.usage, "--idle is a number of seconds from 0 to 86400")
     }
-    let bytes = try InputFile.bytes(file)
+    // --record-limit may have allowed any length.
+    let bytes = try InputFile.bytes(file, atMost: .max)
     let recording: Recording
     do throws(RecordingError) {
       recording = try Recording(bytes)

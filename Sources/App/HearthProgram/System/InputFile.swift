@@ -3,10 +3,15 @@ import Foundation
 package enum InputFile {
   /// The bytes of a file or a pipe, or of stdin for "-", without a byte order mark.
   ///
-  /// - Throws: ``CommandFailure`` that names the file and the reason, such as that it is longer than
-  ///   256 MiB: a device like /dev/zero never ends.
-  static func bytes(_ path: String) throws(CommandFailure) -> [UInt8] {
-    let limit = 256 * 1_024 * 1_024
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - limit: The most bytes that it may have: a device like /dev/zero never ends.
+  /// - Returns: The bytes.
+  /// - Throws: ``CommandFailure`` that names the file and the reason.
+  static func bytes(
+    _ path: String,
+    atMost limit: Int = 256 * 1_024 * 1_024
+  ) throws(CommandFailure) -> [UInt8] {
     let source = try ByteSource(path)
     var bytes: [UInt8] = []
     while case let piece = try source.read(), !piece.isEmpty {
