@@ -299,7 +299,7 @@ enum TOMLKey {
     var names: [String] = []
     while true {
       text = text.drop { $0 == " " || $0 == "\t" }
-      guard let name = readPart(&text) else { return names }
+      guard let name = readPart(&text) else { return [] }
       names.append(name)
       text = text.drop { $0 == " " || $0 == "\t" }
       guard text.first == "." else { return names }
