@@ -56,7 +56,9 @@ package struct Transcript: Sendable, CustomTestStringConvertible {
       at: folder,
       includingPropertiesForKeys: nil
     )
-    return (all ?? []).filter { $0.pathExtension == "txt" }.sorted { $0.path < $1.path }
+    let texts = (all ?? []).filter { $0.pathExtension == "txt" }
+    precondition(!texts.isEmpty, "there are no transcripts in \(folder.path)")
+    return texts.sorted { $0.path < $1.path }
   }
 
   /// The transcripts of a file, in order.
