@@ -108,6 +108,22 @@ extension EndToEnd {
       #expect(try sandbox.hearth("get", "/posts/old/title").output == "\"old\"\n")
     }
 
+    @Test("An export that is stopped leaves no part of a file", arguments: [SIGINT, SIGTERM])
+    func stoppedExport(signal: Int32) throws {
+      let (descriptor, port) = try #require(DoctorTests.listeningPort())
+      defer { close(descriptor) }
+      let file = sandbox.directory + "/out.json"
+      let process = try sandbox.start("export", file, "--database", "http://127.0.0.1:\(port)?ns=x")
+      // By now the file has been created; there will be no answer.
+      let connection = accept(descriptor, nil, nil)
+      defer { close(connection) }
+      #expect(access(file + ".partial", F_OK) == 0)
+      kill(process.processIdentifier, signal)
+      #expect(process.wait() == 128 + signal)
+      let left = try FileManager.default.contentsOfDirectory(atPath: sandbox.directory)
+      #expect(left.filter { $0.hasPrefix("out.json") } == [])
+    }
+
     @Test("A long import runs through the server, which keeps serving other clients")
     func shared() throws {
       try sandbox.serve()
