@@ -219,21 +219,27 @@ struct ClusterTests {
     while try await cluster.ask(member, "GET", "/readyz").status != 200 {}
   }
 
-  @Test(
-    "The log says once that no lease is to be had, unless the database is gone",
-    arguments: [StoreError.Kind.notWritable, .missing]
-  )
-  func refusedLeases(kind: StoreError.Kind) async throws {
+  @Test("The log says once that no lease is to be had")
+  func refusedLeases() async throws {
     let cluster = try await TestCluster(1, databases: ["other"])
     let member = try #require(cluster.members.first)
-    member.store.refuseLeases(because: kind)
+    member.store.refuseLeases(because: .notWritable)
     let http = try await HTTPProbe(member.server.address)
     http.send(HTTPProbe.text("GET", "/x.json?ns=other"))
     try await cluster.until("several leases are refused") { member.store.refusals > 3 }
     let lines = member.log.withLockedValue { $0 }
-    let count = lines.count { $0.contains("cannot use the storage") }
-    #expect(count == (kind == .missing ? 0 : 1))
+    #expect(lines.count { $0.contains("cannot use the storage") } == 1)
     #expect(!member.hasLogged("the storage is reached again"))
+  }
+
+  @Test("A request for a database that has gone is not kept, and no trouble of the storage")
+  func absentDatabase() async throws {
+    let cluster = try await TestCluster(1, databases: ["other"])
+    let member = try #require(cluster.members.first)
+    member.store.refuseLeases(because: .missing)
+    #expect(try await cluster.ask(member, "GET", "/x.json?ns=other").status == 404)
+    #expect(member.store.refusals == 1)
+    #expect(!member.hasLogged("cannot use the storage"))
   }
 
   @Test("Clocks that are days apart affect neither leases, handovers nor links")
