@@ -134,7 +134,8 @@ struct AccountStoreFailureTests {
     #expect(store.stored.withLockedValue { $0 } == 1)
     request = IdentityRequest("POST", at: .user("update"), database: "hearth")
     request.contentType = "application/json"
-    request.body = Array(#"{"idToken":"\#(token)","password":"battery staple"}"#.utf8)
+    let change = #""password":"battery staple","returnSecureToken":true"#
+    request.body = Array(#"{"idToken":"\#(token)",\#(change)}"#.utf8)
     let answer = await service.answer(request)
     #expect(answer.status == 200 && answer.json["refreshToken"]?.string != nil, "\(answer)")
     #expect(store.stored.withLockedValue { $0 } == 2)
