@@ -8,7 +8,7 @@ struct SampleListTests {
   /// Features, then defects by their numbers; below each its test as `FILE: NAME`.
   private static let rows = """
     Signing in, and a wrong password
-      hearthTests/AccountTests: Signing in again restores the same user, and a wrong password is rejected
+      hearthTests/Sessions/accounts: Signing in again restores the same user, and a wrong password is rejected
     Signing up, and a session that is kept
       hearthTests/AccountTests: Two users sign up on screen, switch accounts, post, star and comment
     The first sign-in without a profile
@@ -16,7 +16,7 @@ struct SampleListTests {
     Signing out ends all listeners
       BlogModelTests/ListenerTests: Signing out ends all listeners, and signing in again needs as many as before
     A forgotten password
-      hearthTests/AccountTests: A forgotten password can be reset once with a code
+      hearthTests/Sessions/accounts: A forgotten password can be reset once with a code
     The lists: recent, mine, my top, and all top
       BlogTUITests/Goldens/Scenes/sample: The lists are recent posts, top posts, my posts and my top posts
     The newest hundred, newest first; the most starred first
@@ -92,10 +92,10 @@ struct SampleListTests {
     let named = Self.rows.matches(of: /\n {2}([^:]+): (.+)/)
     #expect(named.count == 38)
     for row in named {
-      let isScene = row.1.contains("/Scenes/")
-      let file = tests.appendingPathComponent("\(row.1).\(isScene ? "txt" : "swift")")
+      let isText = row.1.contains(/\/(Scenes|Sessions)\//)
+      let file = tests.appendingPathComponent("\(row.1).\(isText ? "txt" : "swift")")
       let source = try String(contentsOf: file, encoding: .utf8)
-      #expect(source.contains(isScene ? "## \(row.2)\n" : "\"\(row.2)\""), "\(row.0)")
+      #expect(source.contains(isText ? "## \(row.2)\n" : "\"\(row.2)\""), "\(row.0)")
     }
   }
 }
