@@ -108,18 +108,31 @@ extension EndToEnd {
       #expect(try sandbox.hearth("get", "/posts/old/title").output == "\"old\"\n")
     }
 
-    @Test("An export that is stopped leaves no part of a file", arguments: [SIGINT, SIGTERM])
-    func stoppedExport(signal: Int32) throws {
+    @Test(
+      "An export that a signal ends leaves no part of a file, and ends by the signal",
+      arguments: [("", SIGINT), ("", SIGTERM), ("", SIGHUP), ("trap '' INT HUP; ", SIGTERM)]
+    )
+    func stoppedExport(ignored: String, signal: Int32) throws {
       let (descriptor, port) = try #require(DoctorTests.listeningPort())
       defer { close(descriptor) }
       let file = sandbox.directory + "/out.json"
-      let process = try sandbox.start("export", file, "--database", "http://127.0.0.1:\(port)?ns=x")
+      let process = try sandbox.start(
+        [
+          "-c", "\(ignored)exec \"$@\"", "bash", Sandbox.program, "export", file,
+          "--database", "http://127.0.0.1:\(port)?ns=x",
+        ],
+        of: "/bin/bash"
+      )
       // By now the file has been created; there will be no answer.
       let connection = accept(descriptor, nil, nil)
       defer { close(connection) }
       #expect(access(file + ".partial", F_OK) == 0)
+      if !ignored.isEmpty {
+        for number in [SIGINT, SIGHUP] { kill(process.processIdentifier, number) }
+      }
       kill(process.processIdentifier, signal)
-      #expect(process.wait() == 128 + signal)
+      process.wait()
+      #expect(process.signal == signal)
       let left = try FileManager.default.contentsOfDirectory(atPath: sandbox.directory)
       #expect(left.filter { $0.hasPrefix("out.json") } == [])
     }

@@ -5,6 +5,8 @@ import Testing
 final class Spawned {
   let processIdentifier: pid_t
   private var status: Int32?
+  /// The signal that ended the process; nil if it has exited, or nobody has waited for it.
+  private(set) var signal: Int32?
   /// The flag that makes a process a session leader; the C library hides its name.
   private static let newSession: Int32 = 0x80
 
@@ -39,8 +41,12 @@ final class Spawned {
     var signals = sigset_t()
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
-    // A shell lets what it starts in the background ignore SIGINT.
-    if terminal == nil { sigaddset(&signals, SIGINT) } else { sigfillset(&signals) }
+    // A shell lets what it starts in the background ignore SIGINT, and nohup SIGHUP.
+    if terminal == nil {
+      for number in [SIGINT, SIGHUP] { sigaddset(&signals, number) }
+    } else {
+      sigfillset(&signals)
+    }
     posix_spawnattr_setsigdefault(&attributes, &signals)
     let flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
     posix_spawnattr_setflags(&attributes, Int16(terminal == nil ? flags : flags | Self.newSession))
@@ -59,8 +65,9 @@ final class Spawned {
     if let status { return status }
     var word: Int32 = 0
     while waitpid(processIdentifier, &word, 0) < 0 && errno == EINTR {}
-    let signal = word & 0x7F
-    let found = signal == 0 ? (word >> 8) & 0xFF : 128 + signal
+    let number = word & 0x7F
+    if number != 0 { signal = number }
+    let found = number == 0 ? (word >> 8) & 0xFF : 128 + number
     status = found
     return found
   }

@@ -91,18 +91,17 @@ package final class OutputFile {
     }
   }
 
-  /// Removes the partial file, and what SQLite keeps beside it, if SIGINT or SIGTERM ends the
-  /// process.
+  /// Removes the partial file, and what SQLite keeps beside it, if a signal ends the process.
   ///
   /// - Returns: What watches for the signals until it is cancelled.
   func watchForStop() -> [SignalWatch] {
     guard !isDirect else { return [] }
-    return [SIGINT, SIGTERM].map { [partialPath] number in
+    return SignalWatch.ends.map { [partialPath] number in
       SignalWatch(number) {
         for end in ["", "-journal", "-draft"] {
           try? FileManager.default.removeItem(atPath: partialPath + end)
         }
-        _exit(128 + number)
+        SignalWatch.end(by: number)
       }
     }
   }

@@ -175,6 +175,30 @@ package final class SignalWatch {
   package func cancel() {
     for source in sources { source.cancel() }
   }
+
+  /// The signals that end a process from outside, without those that this one was started to ignore:
+  /// nohup does that, and shells do for what they start in the background.
+  static var ends: [Int32] {
+    [SIGINT, SIGTERM, SIGHUP].filter { number in
+      var action = sigaction()
+      sigaction(number, nil, &action)
+      // Safety: a handler is a pointer, or a number that stands for none.
+      let handler = unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+      return handler != unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+  }
+
+  /// Ends the process as a signal does that nobody handles, by which a shell knows that the script
+  /// is to end as well.
+  static func end(by number: Int32) -> Never {
+    signal(number, SIG_DFL)
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, number)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    raise(number)
+    _exit(128 + number)
+  }
 }
 
 /// Tells the first of several calls, on any threads, from later ones.

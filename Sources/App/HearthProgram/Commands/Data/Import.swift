@@ -131,12 +131,12 @@ struct Import: AsyncParsableCommand {
     progress.turn(to: "importing", of: size)
     let session = try BlogSession(options, namespace: choice.name, isEndless: true)
     let hasSent = NIOLockedValueBox(false)
-    let stops = [SIGINT, SIGTERM].map { number in
+    let stops = SignalWatch.ends.map { number in
       SignalWatch(number) {
         if hasSent.withLockedValue(\.self) {
           Output.message("a part of the file may have been imported; import it again")
         }
-        _exit(128 + number)
+        SignalWatch.end(by: number)
       }
     }
     defer { for stop in stops { stop.cancel() } }
