@@ -74,6 +74,7 @@ struct ConfigurationReaderTests {
       "theme = \"x\\q\"", "[", "[[", "[[[", "[}", "[ [keys]", "a=[}", "a = [1, ]]",
       "a=2020-01-01true+",
       "a = [", "a = {x = 1", "a = \"\"\"x", "a = \"\\u0000\"", "bell = 1e",
+      "text-width = 080", "a = \"\"\"\\u41\n\"\"\"",
     ]
   )
   func noTOML(line: String) {
@@ -124,6 +125,17 @@ struct ConfigurationReaderTests {
         == ["one \"two\t", #"x\y"#, nil, "g", "1000", nil, "l"]
     )
     #expect(document.entries.map(\.line) == [1, 5, 6, 8, 8, 9, 10])
+  }
+
+  @Test("Whole numbers of other bases, and marks that combine with quotes and comments, are read")
+  func numbersAndMarks() {
+    let document = TOMLDocument(
+      "a = 0x5_0 # c\nb = 0o17#\u{301}\nc = -0\nd = 0b11\n'\u{301}x' = '\u{301}'\ne = 0x\n"
+        + "f = -0x1"
+    )
+    #expect(document.faults.isEmpty)
+    #expect(document.entries.map(\.key) == ["a", "b", "c", "d", "\u{301}x", "e", "f"])
+    #expect(document.entries.map(\.value) == ["80", "15", "0", "3", "\u{301}", nil, nil])
   }
 
   @Test("A value is not nested without end")

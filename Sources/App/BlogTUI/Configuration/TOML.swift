@@ -157,7 +157,8 @@ private struct TOMLReader {
     for quote in ["\"", "'"] as [Unicode.Scalar] where rest.unicodeScalars.first == quote {
       let marks = String(repeating: String(quote), count: 3).unicodeScalars
       if rest.unicodeScalars.starts(with: marks) { return .text(try readLines(endedBy: quote)) }
-      guard let text = quote == "'" ? readLiteral() : TOMLString.read(&rest) else {
+      let text = quote == "'" ? TOMLString.readLiteral(&rest) : TOMLString.read(&rest)
+      guard let text else {
         throw TOMLFault(reason: "the string has no end, or a wrong escape")
       }
       return .text(text)
@@ -192,28 +193,42 @@ private struct TOMLReader {
 
   /// Reads a value without quotation marks.
   private mutating func readWord() throws(TOMLFault) -> TOMLValue {
-    let word = rest.prefix { !" \t,]}#".contains($0) }
-    rest = rest[word.endIndex...]
+    let scalars = rest.unicodeScalars
+    let end = scalars.firstIndex { " \t,]}#".unicodeScalars.contains($0) } ?? scalars.endIndex
+    let word = rest[..<end]
+    rest = rest[end...]
     if word == "true" || word == "false" { return .text(String(word)) }
-    if word.wholeMatch(of: /[+-]?(0|[1-9](_?[0-9])*)/) != nil {
-      let digits = word.filter { $0 != "_" }
-      guard let number = Int(digits) else {
-        throw TOMLFault(reason: "\(digits) is too large a number")
+    let isSigned = word.first == "+" || word.first == "-"
+    let number = isSigned ? word.dropFirst() : word
+    let radix = isSigned ? nil : ["0x": 16, "0o": 8, "0b": 2][number.prefix(2)]
+    if let digits = Self.digits(of: radix == nil ? number : number.dropFirst(2), radix ?? 10) {
+      if radix == nil, digits.count > 1, digits.first == "0" {
+        throw TOMLFault(reason: "a number does not begin with 0")
       }
-      return .text(String(number))
+      guard let value = Int((word.first == "-" ? "-" : "") + digits, radix: radix ?? 10) else {
+        throw TOMLFault(reason: "\(digits.prefix(40)) is too large a number")
+      }
+      return .text(String(value))
     }
-    // Numbers of other forms, fractions and dates.
-    if word.wholeMatch(of: /[+-]?([0-9][-+_.:0-9A-Za-z]*|inf|nan)/) != nil { return .other }
+    let isOther =
+      number == "inf" || number == "nan"
+      || number.first.map { "0"..."9" ~= $0 } == true
+        && number.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "-+_.:".contains($0)) }
+    // Fractions and dates.
+    if isOther { return .other }
     throw TOMLFault(
       reason: word.isEmpty ? "there is no value" : "write \"\(word.prefix(40))\" in quotes"
     )
   }
 
-  private mutating func readLiteral() -> String? {
-    let text = rest.unicodeScalars.dropFirst()
-    guard let end = text.firstIndex(of: "'") else { return nil }
-    rest = Substring(text[end...].dropFirst())
-    return String(text[..<end])
+  /// The digits of a whole number without the underscores between them; nil if it is none.
+  private static func digits(of number: Substring, _ radix: Int) -> String? {
+    let parts = number.split(separator: "_", omittingEmptySubsequences: false)
+    let isNumber = parts.allSatisfy { part in
+      !part.isEmpty
+        && part.allSatisfy { $0.isASCII && $0.hexDigitValue.map { $0 < radix } == true }
+    }
+    return isNumber ? parts.joined() : nil
   }
 
   /// Reads a string of several lines, which begins and ends with three quotation marks.
@@ -309,17 +324,10 @@ enum TOMLKey {
 
   private static func readPart(_ text: inout Substring) -> String? {
     if text.unicodeScalars.first == "\"" { return TOMLString.read(&text) }
-    guard text.first == "'" else {
-      let word = text.prefix {
-        $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_")
-      }
-      text = text.dropFirst(word.count)
-      return word.isEmpty ? nil : String(word)
-    }
-    let rest = text.dropFirst()
-    guard let end = rest.firstIndex(of: "'") else { return nil }
-    text = rest[end...].dropFirst()
-    return String(rest[..<end])
+    if text.unicodeScalars.first == "'" { return TOMLString.readLiteral(&text) }
+    let word = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+    text = text[word.endIndex...]
+    return word.isEmpty ? nil : String(word)
   }
 
   /// The key as written in a file.
@@ -377,6 +385,15 @@ package enum TOMLString {
     return nil
   }
 
+  /// Reads a string in apostrophes, which has no escapes, from the beginning of a text; nil if it
+  /// has no end.
+  fileprivate static func readLiteral(_ text: inout Substring) -> String? {
+    let rest = text.unicodeScalars.dropFirst()
+    guard let end = rest.firstIndex(of: "'") else { return nil }
+    text = Substring(rest[end...].dropFirst())
+    return String(rest[..<end])
+  }
+
   /// Reads what follows a backslash; nil if that is nothing known.
   fileprivate static func readEscaped(_ rest: inout Substring.UnicodeScalarView) -> Unicode.Scalar?
   {
@@ -389,8 +406,11 @@ package enum TOMLString {
     case "f": return "\u{C}"
     case "r": return "\r"
     case "u", "U":
-      let digits = rest.prefix(kind == "u" ? 4 : 8)
-      guard digits.allSatisfy(\.properties.isASCIIHexDigit) else { return nil }
+      let count = kind == "u" ? 4 : 8
+      let digits = rest.prefix(count)
+      guard digits.count == count, digits.allSatisfy(\.properties.isASCIIHexDigit) else {
+        return nil
+      }
       rest = rest[digits.endIndex...]
       return UInt32(String(digits), radix: 16).flatMap(Unicode.Scalar.init)
     default: return nil
