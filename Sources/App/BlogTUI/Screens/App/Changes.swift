@@ -213,7 +213,7 @@ extension Model {
       return session.answer(.note("The draft is back; " + way + " it"))
     case .deletion(let action):
       session.refilter()
-      openPost?.wanted = action.comment
+      if let id = action.comment, openPost?.id == action.post { openPost?.wanted = id }
       hideDeleted()
       if case .deletePost(let id) = action { session.feed.list.select(id) }
       return session.answer(.note("Not deleted"))
