@@ -170,6 +170,27 @@ struct SQLiteTreeStoresTests {
     #expect(!left.contains { $0.contains("sqlite") }, "\(left)")
   }
 
+  @Test("finishes a deletion that was interrupted", arguments: [true, false])
+  func interruptedDeletion(byServer: Bool) throws {
+    for name in ["hearth", "other", "third"] { _ = try stores.create(name) }
+    let databases = directory.file("data/databases")
+    let left = databases + "/.deleted-team-1"
+    try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+    for name in ["database.sqlite", "database.sqlite-wal", "lock"] {
+      try Data("left".utf8).write(to: URL(fileURLWithPath: "\(left)/\(name)"))
+    }
+    // Whoever uses another database may do so beside a deletion.
+    try #require(try stores.open("other")).close()
+    #expect(FileManager.default.fileExists(atPath: left + "/database.sqlite"))
+    if byServer {
+      try #require(try stores.open("hearth")).close()
+    } else {
+      try stores.remove("third", withAccountsIn: directory.file("accounts"))
+    }
+    #expect(!FileManager.default.fileExists(atPath: left))
+    #expect(try stores.names() == (byServer ? ["hearth", "other", "third"] : ["hearth", "other"]))
+  }
+
   @Test("omits unfinished drafts and directories without a database")
   func leftovers() throws {
     _ = try stores.create("other")

@@ -51,27 +51,37 @@ package struct SQLiteTreeStores: StoredDatabases {
   private func mayExist(_ name: String) -> Bool { (try? exists(name)) ?? true }
 
   package func names() throws(StoreError) -> [String] {
-    var names: [String] = []
-    if let stream = opendir(databases) {
-      defer { closedir(stream) }
-      while let entry = readdir(stream) {
-        let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-          String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        // A database that is being created has a name that begins with a dot.
-        if !name.hasPrefix("."), name != DatabaseName.standard, mayExist(name) {
-          names.append(name)
-        }
-      }
-    } else if errno != ENOENT {
-      throw StoreError(systemCode: errno, "cannot read \(databases)")
+    // A database that is being created or deleted has a name that begins with a dot.
+    var names = try entries().filter {
+      !$0.hasPrefix(".") && $0 != DatabaseName.standard && mayExist($0)
     }
     if mayExist(DatabaseName.standard) { names.append(DatabaseName.standard) }
     return names.sorted()
   }
 
+  /// The names of all that is in the directory of the databases.
+  private func entries() throws(StoreError) -> [String] {
+    guard let stream = opendir(databases) else {
+      guard errno == ENOENT else { throw StoreError(systemCode: errno, "cannot read \(databases)") }
+      return []
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+      names.append(
+        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+          String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        }
+      )
+    }
+    return names
+  }
+
   package func open(_ name: String) throws(StoreError) -> (any TreeStore)? {
-    try exists(name) ? store(in: directory(of: name)) : nil
+    guard try exists(name) else { return nil }
+    let store = try store(in: directory(of: name))
+    if name == DatabaseName.standard { finishDeletions() }
+    return store
   }
 
   private func store(in directory: String) throws(StoreError) -> SQLiteTreeStore {
@@ -105,7 +115,8 @@ package struct SQLiteTreeStores: StoredDatabases {
 
   /// Deletes a database and its accounts, while no server uses the directory.
   ///
-  /// If the process ends halfway, the database is still there, or only a draft of its files.
+  /// If the process ends halfway, the database is still there, or its files are deleted by the next
+  /// server or the next deletion.
   ///
   /// - Parameters:
   ///   - name: The name of a database other than the standard one, which is the directory itself.
@@ -113,16 +124,35 @@ package struct SQLiteTreeStores: StoredDatabases {
   /// - Throws: ``StoreError`` when a server uses the directory, or there is no such database.
   package func remove(_ name: String, withAccountsIn accounts: String) throws(StoreError) {
     try change(name, .clear(database: name), in: accounts) { () throws(StoreError) in
-      let draft = "\(databases)/.\(name)-\(UUID().uuidString)"
-      try move(directory(of: name), to: draft)
+      finishDeletions()
+      let doomed = "\(databases)/\(Self.deleted)\(name)-\(UUID().uuidString)"
+      try move(directory(of: name), to: doomed)
       try synchronize()
-      let file = draft + "/database.sqlite"
-      // The directory and its file may be links, which lead to what else belongs to others.
-      try StoreError.translating(at: draft) {
-        for name in CompanionFile.all(of: file) { try CompanionFile.remove(name) }
-      }
-      try? FileManager.default.removeItem(atPath: draft)
+      try delete(doomed)
     }
+  }
+
+  /// How the name of a directory begins whose database is no more.
+  private static let deleted = ".deleted-"
+
+  /// Deletes what a deletion has left that did not end.
+  ///
+  /// Whoever calls this holds the standard database, as every deletion does until it ends.
+  private func finishDeletions() {
+    for name in (try? entries()) ?? [] where name.hasPrefix(Self.deleted) {
+      // What cannot be deleted now can be later.
+      try? delete("\(databases)/\(name)")
+    }
+  }
+
+  private func delete(_ directory: String) throws(StoreError) {
+    // The directory and its file may be links, which lead to what else belongs to others.
+    try StoreError.translating(at: directory) {
+      for name in CompanionFile.all(of: directory + "/database.sqlite") {
+        try CompanionFile.remove(name)
+      }
+    }
+    try? FileManager.default.removeItem(atPath: directory)
   }
 
   /// Renames a database, with its accounts, while no server uses the directory.
