@@ -339,6 +339,21 @@ struct FenceTests {
     connection.close()
   }
 
+  @Test("A database whose sessions read backslashes as escapes is prepared and used")
+  func backslashes() throws {
+    let server = try PostgresServer.shared.get()
+    let url = try server.makeDatabase()
+    let name = try #require(url.split(separator: "/").last)
+    _ = try server.sql("ALTER DATABASE \(name) SET standard_conforming_strings = off", at: url)
+    let stores = PostgresTreeStores(at: PostgresAddress(url))
+    #expect(try stores.create("escaped"))
+    let lease = try stores.acquire("escaped", by: ServerID("a"), for: .seconds(60))
+    let store = try stores.open(lease)
+    try store.commit(batch(1))
+    try store.close()
+    #expect(try stores.database("escaped").load().revision == 1)
+  }
+
   @Test("Two stores opened with the same lease fence each other off")
   func twins() throws {
     let lease = try stores.acquire("test", by: ServerID("a"), for: .seconds(60))

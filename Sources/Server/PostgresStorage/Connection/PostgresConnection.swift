@@ -67,6 +67,7 @@ final class PostgresConnection {
       SELECT set_config('search_path', 'pg_catalog', false),
         set_config('default_transaction_isolation', 'read committed', false),
         set_config('lock_timeout', '2s', false),
+        set_config('standard_conforming_strings', 'on', false),
         set_config('statement_timeout', '0', false),
         set_config('idle_in_transaction_session_timeout', '5s', false),
         set_config('synchronous_commit', CASE current_setting('synchronous_commit')
@@ -75,12 +76,12 @@ final class PostgresConnection {
       """,
       within: limit
     )
-    guard rows.integer(0, column: 6) >= 130_000 else {
+    guard rows.integer(0, column: 7) >= 130_000 else {
       throw PostgresFailure(own: "it is older than PostgreSQL 13")
     }
     // A pooler gives the next statement to any process of PostgreSQL, which knows nothing of the
     // settings above, nor of the statement before.
-    guard rows.integer(0, column: 7) == Int64(process) else {
+    guard rows.integer(0, column: 8) == Int64(process) else {
       throw PostgresFailure(
         own:
           "a connection pooler such as pgbouncer stands before PostgreSQL; name PostgreSQL itself"
