@@ -171,6 +171,19 @@ struct LostConnectionTests {
     try store.close()
   }
 
+  @Test("A commit finds that PostgreSQL has gone back, and does not call its data damaged")
+  func wentBack() throws {
+    let store = try open(stores())
+    try store.commit(batch(1))
+    try store.commit(batch(2))
+    _ = try server.sql("DELETE FROM hearth.log WHERE revision = 2", at: url)
+    try terminateBackends()
+    let error = #expect(throws: StoreError.self) { try store.commit(batch(3)) }
+    #expect(error?.kind == .outdated)
+    #expect(try count("log") == "1")
+    try store.close()
+  }
+
   @Test("A commit whose response is lost is stored exactly once")
   func lostAnswer() throws {
     let store = try open(stores())

@@ -117,7 +117,7 @@ extension CommandFailure {
 
   private static func status(_ error: StoreError) -> ExitStatus {
     switch error.kind {
-    case .locked, .full, .busy, .superseded, .failed: .failed
+    case .locked, .full, .busy, .superseded, .outdated, .failed: .failed
     case .notWritable, .damaged: .usage
     case .missing: .notFound
     case .unreachable: .offline

@@ -385,7 +385,7 @@ final class CommitLink {
       )
     }
     return StoreError(
-      .damaged,
+      .outdated,
       description:
         "\(origin): PostgreSQL went back from commit \(head.revision) to commit"
         + " \(found.revision) and lost acknowledged commits: perhaps a standby without them was"

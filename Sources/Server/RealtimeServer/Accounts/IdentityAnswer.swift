@@ -149,7 +149,7 @@ package struct IdentityError: Error, Hashable, Sendable {
     switch (error as? StoreError)?.kind {
     case .busy, .unreachable: self = .unavailable
     case .superseded: self = .overtaken
-    case .locked, .notWritable, .damaged, .missing, .full, .failed, nil: self = .failed
+    case .locked, .notWritable, .damaged, .outdated, .missing, .full, .failed, nil: self = .failed
     }
   }
 

@@ -392,10 +392,10 @@ extension DatabaseRegistry {
   /// What a failure of the store means for the lease.
   private static func loss(by error: any Error, isOpen: Bool) -> LeaseLoss {
     switch (error as? StoreError)?.kind {
-    // An open database whose stored data has gone back is read again.
+    // An open database is read again, which finds out whether that is so.
     case .damaged: isOpen ? .outdated : .damaged
     case .missing, .busy, .unreachable, .failed: .stuck
-    case .superseded, .locked, .notWritable, .full, nil: .outdated
+    case .superseded, .outdated, .locked, .notWritable, .full, nil: .outdated
     }
   }
 
@@ -448,7 +448,7 @@ extension DatabaseRegistry {
   private func lost(_ core: DatabaseCore, because error: StoreError) {
     guard case .open(let known)? = entries[core.name], known === core else { return }
     if let term = core.term { leaders?.lost(term, by: Self.loss(by: error, isOpen: true)) }
-    let isKnown = error.kind == .superseded || error.kind == .damaged
+    let isKnown = [.superseded, .damaged, .outdated].contains(error.kind)
     abandon(core, because: isKnown ? error.publicReason : leaders?.reasonForLoss ?? "")
   }
 

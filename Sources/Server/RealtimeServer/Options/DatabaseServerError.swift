@@ -66,7 +66,7 @@ extension DatabaseServerError.Kind {
       switch kind {
       case .locked: .storeLocked
       case .notWritable, .damaged: .storeUnusable
-      case .missing, .full, .busy, .superseded, .unreachable, .failed: .storeFailed
+      case .missing, .full, .busy, .superseded, .outdated, .unreachable, .failed: .storeFailed
       }
   }
 }

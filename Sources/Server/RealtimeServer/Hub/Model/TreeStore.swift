@@ -185,6 +185,8 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     /// The files cannot be created or written.
     case notWritable
     case damaged
+    /// The storage holds less than what was acknowledged, as after the failover to an older standby.
+    case outdated
     case missing
     /// The disk is full; nothing has been stored.
     case full
@@ -208,7 +210,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
   package var hasStoredNothing: Bool {
     switch kind {
     case .full, .busy, .superseded: true
-    case .locked, .notWritable, .damaged, .missing, .unreachable, .failed: false
+    case .locked, .notWritable, .damaged, .outdated, .missing, .unreachable, .failed: false
     }
   }
 
@@ -217,6 +219,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     switch kind {
     case .full: "the disk is full"
     case .damaged: "the stored data is damaged"
+    case .outdated: "the storage has lost the last writes"
     case .busy: "the data cannot be written right now"
     case .superseded: "another server leads the database now"
     case .locked, .notWritable: "the data cannot be written"
