@@ -201,7 +201,10 @@ final class Replica: LinkReceiver {
     closeThread()
     idleCheck?.cancel()
     link.end(exchange)
-    logger.notice("a database is no longer followed: \(reason)")
+    // Whoever does not lead yet is asked again ten times a second.
+    if core != nil || ending == .fault {
+      logger.notice("a database is no longer followed: \(reason)")
+    }
     var holding: StoredTree?
     if let core, case .leaderChanged(let lineage?) = ending {
       holding = StoredTree(root: core.hub.snapshot, revision: core.hub.revision, lineage: lineage)
