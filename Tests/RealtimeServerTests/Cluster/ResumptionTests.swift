@@ -330,6 +330,38 @@ struct ResumptionTests {
     link.close()
   }
 
+  @Test("A leader does not end the session of a client that it refused before it led")
+  func refusedBefore() async throws {
+    let scene = try await Scene(withCopies: false)
+    let cluster = scene.cluster
+    let hosts = [scene.leader.host, scene.other.host]
+    let third = try #require(cluster.members.first { !hosts.contains($0.host) })
+    let old = try await FirstServer(running: scene.leader.run, over: scene.leader)
+    let name = try await old.open()
+    try await old.ask(1, "o", #"{"p":"/gone","d":true}"#)
+    old.close()
+    let link = try await FirstServer(running: scene.leader.run, over: third)
+    link.open(goingOnWith: name)
+    #expect(try await link.ended().contains("\(CloseCode.goingAway)"))
+    let next = try #require(cluster.storage.view().servers.first { $0.host == third.host }).id
+    cluster.storage.move("hearth", to: next)
+    try await eventually {
+      // A silent link would be given up.
+      link.beat()
+      return cluster.storage.view().leases.contains { $0.holder == next }
+    }
+    try await cluster.expect("/gone.json", "null", at: third)
+    // What the server says before it hears of the refusal does not count.
+    link.settle()
+    #expect(try await link.settled().contains("\(CloseCode.goingAway)"))
+    link.open(goingOnWith: name)
+    try await link.ask(2, "s", #"{"c":{}}"#)
+    #expect(try await cluster.ask(third, "GET", "/gone.json").body == "null")
+    link.settle()
+    #expect(try await link.settled().contains("\(CloseCode.normal)"))
+    link.close()
+  }
+
   @Test("When a client's server has died, its onDisconnect writes are applied within seconds")
   func firstServerEnds() async throws {
     let scene = try await Scene(withCopies: false)
@@ -416,7 +448,12 @@ private final class FirstServer: MessageProbe, Sendable {
 
   func send(_ text: String) { send(.message, Array(text.utf8)) }
 
+  func beat() { send(.beat, [], of: 0) }
+
   func settle() { send(.settled, Array("hearth".utf8), of: 2) }
+
+  /// What the leader has answered to that.
+  func settled() async throws -> String { try await end(of: 2) }
 
   /// The next message for the client.
   func next() async throws -> String {
@@ -429,10 +466,12 @@ private final class FirstServer: MessageProbe, Sendable {
   }
 
   /// How the leader has ended the exchange.
-  func ended() async throws -> String {
+  func ended() async throws -> String { try await end(of: Self.number) }
+
+  private func end(of exchange: Int) async throws -> String {
     while true {
       let frame = try await link.next()
-      if frame.hasPrefix("e\(Self.number):") { return frame }
+      if frame.hasPrefix("e\(exchange):") { return frame }
     }
   }
 

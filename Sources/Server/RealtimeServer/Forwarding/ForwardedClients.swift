@@ -32,6 +32,8 @@ final class ForwardedClients {
   private var streams: [Int: ForwardedStream] = [:]
   /// The databases that the other server follows.
   private var followers: [Int: ForwardedFollower] = [:]
+  /// The databases of which sessions were refused that the other server may take for accepted.
+  private var refused: Set<String> = []
   /// The requests whose body is still to come.
   private var requests: [Int: (head: [UInt8], assembler: LinkAssembler)] = [:]
   private var lastHeard = NIODeadline.now()
@@ -153,13 +155,15 @@ final class ForwardedClients {
     }
     let session = ForwardedSession(request, number, of: self, on: host.eventLoop)
     sessions[number] = session
-    host.ledDatabase(host.name(in: request)).assumeIsolated().whenComplete { [weak self] result in
+    let name = host.name(in: request)
+    host.ledDatabase(name).assumeIsolated().whenComplete { [weak self] result in
       guard let self, sessions[number] === session else { return }
       switch result {
       case .success(let database):
         session.begin(at: database, readsElsewhere: frame.kind == .submission)
       case .failure:
         // The other server finds out who leads the database.
+        refused.insert(name)
         session.close(code: CloseCode.goingAway, reason: "this server does not lead the database")
       }
     }
@@ -205,10 +209,14 @@ final class ForwardedClients {
   }
 
   /// Ends the sessions of a database that the other server does not go on with.
+  ///
+  /// If this server has begun to lead it after it had refused sessions, the other one learns of that
+  /// only now, and passes them on once more.
   private func settle(_ name: String, _ number: Int) {
     host.ledDatabase(name).assumeIsolated().whenComplete { [weak self] result in
       guard let self else { return }
-      guard case .success(let database) = result, database.settle(origin) else {
+      let isComplete = refused.remove(name) == nil
+      guard case .success(let database) = result, isComplete, database.settle(origin) else {
         return ended(number, code: CloseCode.goingAway, reason: "this server does not lead it")
       }
       ended(number, code: CloseCode.normal, reason: "")
