@@ -45,6 +45,31 @@ struct ForwardingTests {
     #expect(try await cluster.ask(other, "GET", "/y.json").body == "\"from afar\"")
   }
 
+  @Test("A request for a server that is never reached is known not to be carried out")
+  func unreached() async throws {
+    let cluster = try await TestCluster()
+    let core = try await cluster.pair().other.server.core
+    let isKnown = try await core.eventLoop.flatSubmit { () -> EventLoopFuture<Bool> in
+      let link = ForwardingLink(
+        to: ConnectionTarget(host: "127.0.0.1", port: 1),
+        server: "gone",
+        ticket: "",
+        trust: .system,
+        context: core.value.context
+      ) {}
+      let request = HTTPRequest(
+        forwarded: "PUT",
+        target: "/x.json?ns=hearth",
+        headerLines: [],
+        body: Array("1".utf8),
+        peer: .network(address: "127.0.0.1")
+      )
+      return link.forward(request, about: "hearth").map { _ in false }
+        .flatMapErrorThrowing { $0 is ForwardingLink.NotLedThere }
+    }.get()
+    #expect(isKnown)
+  }
+
   @Test(
     "Clients of several servers receive a burst of writes once and in order",
     arguments: [false, true]

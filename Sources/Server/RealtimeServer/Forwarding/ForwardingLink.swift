@@ -49,9 +49,11 @@ final class ForwardingLink {
     }
   }
 
-  /// Thrown when the other server does not lead the database of a request, which it did not carry
-  /// out.
-  struct NotLedThere: Error {}
+  /// Thrown when the other server has not carried out a request, since it does not lead the database
+  /// or was not reached.
+  struct NotLedThere: Error {
+    var reason = "no server leads the database at the moment"
+  }
 
   /// How often each end shows that it is alive.
   static let interval = TimeAmount.seconds(1)
@@ -177,11 +179,11 @@ final class ForwardingLink {
   /// Has a request about a database answered by the other server.
   ///
   /// - Returns: The reply; the future fails with a ``RESTError`` if the link ends before, and with
-  ///   ``NotLedThere`` if the other server does not lead the database.
+  ///   ``NotLedThere`` if the other server does not lead the database or was never reached.
   func forward(_ request: HTTPRequest, about database: String) -> EventLoopFuture<HTTPReply> {
     let promise = context.eventLoop.makePromise(of: HTTPReply.self)
     if case .ended = phase {
-      promise.fail(Self.loss)
+      promise.fail(Self.unreached)
       return promise.futureResult
     }
     let number = begin(Exchange(.request(promise, answer: nil), about: database))
@@ -475,6 +477,10 @@ final class ForwardingLink {
     connection?.close()
   }
 
+  private static let unreached = NotLedThere(
+    reason: "the server that leads the database cannot be reached"
+  )
+
   private static let loss = RESTError(
     503,
     reason:
@@ -494,7 +500,8 @@ final class ForwardingLink {
   private func ended(_ end: ConnectionEnd) {
     if case .ended = phase { return }
     // Until a lost leader is replaced, it is tried many times.
-    let level: Logger.Level = isOpen ? .notice : .debug
+    let wasOpen = isOpen
+    let level: Logger.Level = wasOpen ? .notice : .debug
     phase = .ended
     beat?.cancel()
     connection = nil
@@ -510,6 +517,12 @@ final class ForwardingLink {
       metadata: ["exchanges": "\(exchanges.count)"]
     )
     for (number, exchange) in exchanges {
+      // Until the other server has greeted this one, nothing is sent.
+      if !wasOpen, case .request(let promise, _) = exchange.client {
+        exchanges[number] = nil
+        promise.fail(Self.unreached)
+        continue
+      }
       self.end(
         number,
         exchange,

@@ -140,9 +140,9 @@ extension ServerCore {
 
   /// Has a request answered by the server that leads its database.
   ///
-  /// If that one says that it does not lead it, nothing was carried out, and the leader is looked
-  /// for once more, as long as the client waits. So it is if that one is lost and the request only
-  /// reads.
+  /// If that one says that it does not lead it, or is not reached, nothing was carried out, and the
+  /// leader is looked for once more, as long as the client waits. So it is if that one is lost and
+  /// the request only reads.
   func forward(
     _ request: HTTPRequest,
     by redirection: Redirection,
@@ -156,10 +156,10 @@ extension ServerCore {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     let end = end ?? .now() + Self.patience
     return link.forward(request, about: name(in: request)).flatMapError { error in
-      guard error is ForwardingLink.NotLedThere || request.onlyReads, NIODeadline.now() < end else {
-        let absence = RESTError(503, reason: "no server leads the database at the moment")
+      let absence = error as? ForwardingLink.NotLedThere
+      guard absence != nil || request.onlyReads, NIODeadline.now() < end else {
         return core.eventLoop.makeFailedFuture(
-          error is ForwardingLink.NotLedThere ? absence : error
+          absence.map { RESTError(503, reason: $0.reason) } ?? error
         )
       }
       return core.eventLoop.flatScheduleTask(in: .milliseconds(100)) {
