@@ -169,6 +169,18 @@ struct TextAreaTests {
     }
   }
 
+  @Test("A key costs no more at the end of a long line", .timeLimit(.minutes(1)))
+  func longLine() {
+    var area = makeArea("", width: 70)
+    var field = TextField(limit: 100_000)
+    for _ in 0..<50_000 {
+      _ = area.handle(.character("w"))
+      _ = field.handle(.character("w"))
+    }
+    #expect(area.count == 50_000)
+    #expect(field.count == 50_000)
+  }
+
   @Test("Random keys at any size keep the editor valid and the cursor in view", arguments: 0..<16)
   func random(seed: Int) {
     var generator = SplitMix64(seed: UInt64(seed))
@@ -185,6 +197,12 @@ struct TextAreaTests {
       _ = area.handle(RandomKeys.next(using: &generator))
       #expect(area.count == area.lines.reduce(area.lines.count - 1) { $0 + $1.count })
       #expect(area.count <= max(0, area.limit))
+      #expect(area.utf16Count == area.text.utf16.count)
+      let line = area.lines[area.cursor.line]
+      let starts = LineBreaker.lineStarts(in: 0..<line.count, width: area.size.width) { index in
+        (TextWidth.width(of: line[index]), line[index] == " ")
+      }
+      #expect(area.rowStarts(of: area.cursor.line) == starts)
       var screen = Screen(size: size)
       area.draw(on: &screen, in: screen.bounds)
       if !screen.bounds.isEmpty {

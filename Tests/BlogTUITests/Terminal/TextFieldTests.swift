@@ -114,13 +114,22 @@ struct TextFieldTests {
   func random(seed: UInt64) {
     var generator = SplitMix64(seed: seed)
     var field = TextField(limit: Int.random(in: -1...80, using: &generator))
+    var wide = TextField(limit: field.limit)
+    wide.resize(to: Size(width: 1_000, height: 1))
     for _ in 0..<200 {
       let size = Size(
         width: Int.random(in: 0...12, using: &generator),
         height: Int.random(in: 0...2, using: &generator)
       )
       field.resize(to: size)
-      _ = field.handle(RandomKeys.next(using: &generator))
+      let key = RandomKeys.next(using: &generator)
+      _ = field.handle(key)
+      _ = wide.handle(key)
+      // Read as a whole, the text may have other characters: flags and joined emoji.
+      if wide.text.count == wide.count, !wide.text.unicodeScalars.contains("🇩") {
+        let before = wide.text.prefix(wide.cursor).reduce(0) { $0 + TextWidth.width(of: $1) }
+        #expect(wide.cursorColumn == before)
+      }
       var screen = Screen(size: size)
       field.draw(on: &screen, in: screen.bounds)
       #expect(field.cursorColumn >= 0 && field.cursorColumn < max(1, size.width))

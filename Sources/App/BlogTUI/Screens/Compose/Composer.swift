@@ -100,12 +100,14 @@ extension Composer: AppScreen {
       }
       if session.type(key, into: &title) == .changed { problem = nil }
     case .body:
-      let before = body
+      // A second reference to the text would make each key copy its line.
+      let before = key == .up ? body : nil
+      let count = body.count
       let outcome = body.handle(key)
       if outcome == .changed {
         problem = nil
-        session.noteCut(key, from: before.count, to: body.count, limit: body.limit)
-      } else if key == .up, body == before {
+        session.noteCut(key, from: count, to: body.count, limit: body.limit)
+      } else if body == before {
         switchField()
       }
       if let kind = completer.follow(key, in: body) {

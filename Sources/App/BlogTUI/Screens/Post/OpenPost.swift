@@ -462,6 +462,8 @@ package struct CommentLine: Equatable, Sendable {
   var draft: CommentDraft { CommentDraft(field.text, answering: answered, editing: editing) }
   /// Whether it has something that was typed and not sent.
   var hasDraft: Bool { !field.isEmpty && editing?.text != field.text }
+  /// Whether others could see anything of it.
+  var showsText: Bool { field.lines.contains { $0.contains { !String($0).isBlank } } }
 
   /// Adopts a draft, or becomes empty.
   mutating func take(_ draft: CommentDraft?) {

@@ -23,14 +23,16 @@ extension OpenPost: AppScreen {
 
   mutating func type(_ key: KeyEvent, session: inout Session) -> TypingOutcome {
     guard line.isWriting else { return .ignored }
-    let before = line.field
+    // A second reference to the text would make each key copy its line.
+    let before = EditCommand(key)?.step == nil ? line.field : nil
+    let count = line.field.count
     let outcome = line.field.handle(key)
     if let kind = line.completer.follow(key, in: line.field) {
       line.completer.offer(session.completions(of: kind, on: self))
     }
     switch outcome {
     case .changed:
-      session.noteCut(key, from: before.count, to: line.field.count, limit: before.limit)
+      session.noteCut(key, from: count, to: line.field.count, limit: line.field.limit)
       resize(in: session)
       return .taken(session.tellTyping(on: self))
     case .ignored: scrollWhileWriting(key)
@@ -186,7 +188,7 @@ extension Model {
   var reasonAgainstComment: DisabledReason? {
     guard let open = openPost else { return .nothingThere }
     if let goneReason { return goneReason }
-    guard !open.line.field.text.isBlank else {
+    guard open.line.showsText else {
       return .failure("A comment cannot be empty; \(session.key(.back, in: .comment)) goes back")
     }
     return BlogBounds.problem(comment: open.line.field.text).map { .failure($0.description) }
@@ -321,7 +323,7 @@ extension Session {
   /// Tells others that the user is typing, at a limited rate.
   mutating func tellTyping(on open: OpenPost) -> [Effect] {
     guard settings.isOn(.sendTyping) else { return [] }
-    guard open.line.isWriting, open.line.editing == nil, !open.line.field.text.isBlank else {
+    guard open.line.isWriting, open.line.editing == nil, open.line.showsText else {
       return reading.company.endTyping()
     }
     return reading.company.type(on: open.id, at: now)

@@ -215,7 +215,7 @@ enum LineBreaker {
     width: Int,
     cluster: (Element) -> Cluster
   ) -> [ArraySlice<Element>] {
-    let starts = lineStarts(count: elements.count, width: width) { index in
+    let starts = lineStarts(in: 0..<elements.count, width: width) { index in
       let cluster = cluster(elements[index])
       return (cluster.width, cluster.isSpace)
     }
@@ -226,24 +226,26 @@ enum LineBreaker {
     }
   }
 
-  /// The index of the first item of each line; the first is always 0.
+  /// The index of the first item of each line; the first is that of the range.
   ///
   /// Words move to the next line as a whole; a word longer than a line is split, and a line may break
-  /// before and after a wide item. Blanks at the end of a line may hang over the edge.
+  /// before and after a wide item. Blanks at the end of a line may hang over the edge. How lines go
+  /// on depends only on where the last one begins.
   ///
   /// - Complexity: O(n) in the number of items
   static func lineStarts(
-    count: Int,
+    in range: Range<Int>,
     width: Int,
+    until isLast: (Int) -> Bool = { _ in false },
     item: (Int) -> (width: Int, isSpace: Bool)
   ) -> [Int] {
-    var starts = [0]
-    guard width > 0 else { return starts }
+    var starts = [range.lowerBound]
+    guard width > 0, width < .max else { return starts }
     var used = 0
-    var lastBreak = 0
+    var lastBreak = range.lowerBound
     var usedAtBreak = 0
     var previousBreaks = false
-    for index in 0..<count {
+    for index in range {
       let (wanted, isSpace) = item(index)
       let (cells, isWide) = (min(wanted, width), wanted > 1)
       let start = starts[starts.count - 1]
@@ -256,10 +258,12 @@ enum LineBreaker {
         if lastBreak > start {
           starts.append(lastBreak)
           used -= usedAtBreak
+          if isLast(lastBreak) { break }
         }
         if used + cells > width, index > starts[starts.count - 1] {
           starts.append(index)
           used = 0
+          if isLast(index) { break }
         }
       }
       used += cells

@@ -197,12 +197,18 @@ struct UndoHistory<State: Hashable & Sendable>: Hashable, Sendable {
   private var future: [State] = []
   private var latest: EditStep?
 
-  mutating func record(_ state: State, as kind: EditStep) {
-    defer { latest = kind }
-    future = []
+  /// Whether a step of that kind would be undone on its own: then the state before it is kept.
+  func begins(_ kind: EditStep) -> Bool {
     // A word joins the separators before it: undoing it restores the line as it was before both.
     let follows = latest == kind || (latest == .separator && kind == .letter)
-    guard !follows || kind == .whole || past.isEmpty else { return }
+    return !follows || kind == .whole || past.isEmpty
+  }
+
+  /// Takes note of a step, with the state before it if the step ``begins(_:)``.
+  mutating func record(_ state: State?, as kind: EditStep) {
+    latest = kind
+    future = []
+    guard let state else { return }
     past.append(state)
     if past.count > Self.limit { past.removeFirst() }
   }

@@ -1,7 +1,8 @@
 /// The state of a multi-line editor with soft wrapping: its text, the cursor and the view.
 ///
-/// Lines are stored separately, so a key costs no more than its own line, and a paste costs no more
-/// than its own length. The top of the view is stored as a line and a row within that line.
+/// Lines are stored separately, and of the cursor's line only the rows around a change are broken
+/// anew, so that a key costs no more in a long text, and a paste no more than its own length. The
+/// top of the view is stored as a line and a row within that line.
 package struct TextArea: Hashable, Sendable {
   /// A location between characters: before the character with that index in the line.
   struct Location: Hashable, Comparable, Sendable {
@@ -25,9 +26,16 @@ package struct TextArea: Hashable, Sendable {
   var size = Size(width: 1, height: 1)
   var topLine = 0
   var topRow = 0
+  /// Where the rows of a line begin: that of the cursor, except during a change.
+  private var wrapped: Wrapped?
   private var killed: [Character] = []
   private var goalColumn: Int?
   private var history = UndoHistory<Snapshot>()
+
+  private struct Wrapped: Hashable, Sendable {
+    let line: Int
+    var starts: [Int]
+  }
 
   /// What an editing step can change; unchanged lines are shared.
   private struct Snapshot: Hashable, Sendable {
@@ -43,6 +51,10 @@ package struct TextArea: Hashable, Sendable {
     setText(text)
   }
 
+  private var snapshot: Snapshot {
+    Snapshot(lines: lines, cursor: cursor, count: count, utf16Count: utf16Count)
+  }
+
   package var text: String { lines.map { String($0) }.joined(separator: "\n") }
   package var isEmpty: Bool { count == 0 }
 
@@ -51,6 +63,7 @@ package struct TextArea: Hashable, Sendable {
 
   mutating func setText(_ characters: [Character]) {
     lines = [[]]
+    wrapped = nil
     count = 0
     utf16Count = 0
     cursor = Location(line: 0, column: 0)
@@ -68,7 +81,7 @@ package struct TextArea: Hashable, Sendable {
   }
 
   mutating func replaceText(with characters: [Character]) {
-    let before = Snapshot(lines: lines, cursor: cursor, count: count, utf16Count: utf16Count)
+    let before = snapshot
     var steps = history
     setText(characters)
     if lines != before.lines { steps.record(before, as: .whole) }
@@ -79,7 +92,7 @@ package struct TextArea: Hashable, Sendable {
   package mutating func resize(to size: Size) {
     let new = Size(width: max(1, size.width), height: max(1, size.height))
     guard new != self.size else { return }
-    if new.width != self.size.width { topRow = 0 }
+    if new.width != self.size.width { (topRow, wrapped) = (0, nil) }
     self.size = new
     reveal()
   }
@@ -93,8 +106,9 @@ package struct TextArea: Hashable, Sendable {
 
   /// Carries out a command, which inserts these characters instead of its own if there are any.
   mutating func handle(_ command: EditCommand, with typed: [Character]? = nil) -> EditOutcome {
-    let before = Snapshot(lines: lines, cursor: cursor, count: count, utf16Count: utf16Count)
-    let outcome = perform(command, with: typed, from: before)
+    // A state that nothing keeps would only make each key copy its line.
+    let before = command.step.map { history.begins($0) } == true ? snapshot : nil
+    let outcome = perform(command, with: typed)
     if outcome == .changed, let step = command.step {
       history.record(before, as: step)
     } else if outcome == .moved {
@@ -131,7 +145,7 @@ package struct TextArea: Hashable, Sendable {
     guard column <= cursor.column, count - (cursor.column - column) + text.count <= limit else {
       return
     }
-    let before = Snapshot(lines: lines, cursor: cursor, count: count, utf16Count: utf16Count)
+    let before = snapshot
     goalColumn = nil
     _ = remove(to: location(column), keeps: false)
     _ = insert(EditorText.characters(of: text))
@@ -141,8 +155,7 @@ package struct TextArea: Hashable, Sendable {
 
   private mutating func perform(
     _ command: EditCommand,
-    with typed: [Character]?,
-    from now: Snapshot
+    with typed: [Character]?
   ) -> EditOutcome {
     let goal = goalColumn
     goalColumn = nil
@@ -162,9 +175,9 @@ package struct TextArea: Hashable, Sendable {
     case .yank:
       return insert(killed)
     case .undo:
-      return restore(history.undo(from: now))
+      return restore(history.undo(from: snapshot))
     case .redo:
-      return restore(history.redo(from: now))
+      return restore(history.redo(from: snapshot))
     case .left, .right, .wordLeft, .wordRight, .lineStart, .lineEnd, .textStart, .textEnd:
       cursor = destination(of: command)
       return .moved
@@ -208,13 +221,49 @@ package struct TextArea: Hashable, Sendable {
     }
   }
 
-  private static func units(of line: [Character]) -> Int {
-    line.reduce(0) { $0 + $1.utf16.count }
+  private static func units(of characters: some Sequence<Character>) -> Int {
+    characters.reduce(0) { $0 + $1.utf16.count }
+  }
+
+  /// Replaces a range of the cursor's line, and puts the cursor behind the new characters.
+  private mutating func replace(_ range: Range<Int>, with new: some Collection<Character>) {
+    let old = lines[cursor.line].count
+    // The characters beside the range may be joined with others; those further away stay.
+    let first = max(0, range.lowerBound - 1)
+    let rest = old - min(old, range.upperBound + 1)
+    utf16Count -= Self.units(of: lines[cursor.line][first..<old - rest])
+    cursor.column = EditorText.replace(range, of: &lines[cursor.line], with: new)
+    let shift = lines[cursor.line].count - old
+    utf16Count += Self.units(of: lines[cursor.line][first..<old + shift - rest])
+    count += shift
+    rewrap(from: first, shift: shift)
+  }
+
+  /// Breaks the cursor's line anew, from the row above a change to where its rows are as before.
+  private mutating func rewrap(from column: Int, shift: Int) {
+    guard let old = wrapped, old.line == cursor.line else { return wrapped = nil }
+    wrapped = nil
+    // A word that has become shorter may fit into the row above.
+    let row = max(0, row(of: column, in: old.starts) - 1)
+    let end = cursor.column
+    var next = row + 1
+    var same: ArraySlice<Int> = []
+    let new = rowStarts(of: cursor.line, from: old.starts[row]) { start in
+      while next < old.starts.count, old.starts[next] + shift < start { next += 1 }
+      guard start >= end, next < old.starts.count, old.starts[next] + shift == start else {
+        return false
+      }
+      same = old.starts[(next + 1)...]
+      return true
+    }
+    let starts = old.starts[..<row] + new + same.map { $0 + shift }
+    wrapped = Wrapped(line: cursor.line, starts: Array(starts))
   }
 
   private mutating func restore(_ snapshot: Snapshot?) -> EditOutcome {
     guard let snapshot else { return .moved }
     lines = snapshot.lines
+    wrapped = nil
     cursor = snapshot.cursor
     count = snapshot.count
     utf16Count = snapshot.utf16Count
@@ -237,27 +286,21 @@ package struct TextArea: Hashable, Sendable {
     let accepted = characters.prefix(max(0, limit - count))
     guard !accepted.isEmpty else { return .moved }
     let pieces = accepted.split(separator: "\n", omittingEmptySubsequences: false)
-    let old = lines[cursor.line].count
-    var units = -Self.units(of: lines[cursor.line])
-    var added = 0
     if pieces.count > 1, let first = pieces.first, let last = pieces.last {
-      var begun = Array(lines[cursor.line][..<cursor.column])
+      let old = lines[cursor.line]
+      var begun = Array(old[..<cursor.column])
       _ = EditorText.replace(begun.count..<begun.count, of: &begun, with: first)
-      var ended = Array(lines[cursor.line][cursor.column...])
+      var ended = Array(old[cursor.column...])
       let column = EditorText.replace(0..<0, of: &ended, with: last)
       let new = [begun] + pieces.dropFirst().dropLast().map { Array($0) } + [ended]
-      added = new.reduce(new.count - 1) { $0 + $1.count } - old
-      units += new.reduce(new.count - 1) { $0 + Self.units(of: $1) }
+      count += new.reduce(new.count - 1) { $0 + $1.count } - old.count
+      utf16Count += new.reduce(new.count - 1) { $0 + Self.units(of: $1) } - Self.units(of: old)
       lines.replaceSubrange(cursor.line...cursor.line, with: new)
+      wrapped = nil
       cursor = Location(line: cursor.line + new.count - 1, column: column)
     } else {
-      let range = cursor.column..<cursor.column
-      cursor.column = EditorText.replace(range, of: &lines[cursor.line], with: accepted)
-      added = lines[cursor.line].count - old
-      units += Self.units(of: lines[cursor.line])
+      replace(cursor.column..<cursor.column, with: accepted)
     }
-    count += added
-    utf16Count += units
     return .changed
   }
 
@@ -265,27 +308,23 @@ package struct TextArea: Hashable, Sendable {
     let start = min(cursor, location)
     let end = max(cursor, location)
     guard start < end else { return .moved }
-    let old = lines[start.line...end.line].reduce(end.line - start.line) { $0 + $1.count }
-    let oldUnits = lines[start.line...end.line].reduce(end.line - start.line) {
-      $0 + Self.units(of: $1)
+    cursor = start
+    guard start.line < end.line else {
+      if keeps { killed = Array(lines[start.line][start.column..<end.column]) }
+      replace(start.column..<end.column, with: EmptyCollection())
+      cursor.column = min(start.column, lines[start.line].count)
+      return .changed
     }
-    var range = start.column..<lines[start.line].count
-    var removed = Array(lines[start.line][range])
-    var rest: [Character] = []
-    if start.line == end.line {
-      range = start.column..<end.column
-      removed = Array(lines[start.line][range])
-    } else {
-      // Only adjacent lines are ever joined, since no key removes more than one newline.
-      removed += ["\n"] + lines[end.line][..<end.column]
-      rest = Array(lines[end.line][end.column...])
-      lines.remove(at: end.line)
-    }
-    if keeps { killed = removed }
-    _ = EditorText.replace(range, of: &lines[start.line], with: rest)
-    count -= old - lines[start.line].count
-    utf16Count -= oldUnits - Self.units(of: lines[start.line])
-    cursor = Location(line: start.line, column: min(start.column, lines[start.line].count))
+    // Only adjacent lines are ever joined, since no key removes more than one newline.
+    let below = lines.remove(at: end.line)
+    wrapped = nil
+    let range = start.column..<lines[start.line].count
+    if keeps { killed = Array(lines[start.line][range]) + ["\n"] + below[..<end.column] }
+    // The characters of the line below are counted already; the newline is gone.
+    count -= below.count + 1
+    utf16Count -= Self.units(of: below) + 1
+    replace(range, with: below[end.column...])
+    cursor.column = min(start.column, lines[start.line].count)
     return .changed
   }
 
@@ -323,8 +362,18 @@ package struct TextArea: Hashable, Sendable {
 
 extension TextArea {
   func rowStarts(of line: Int) -> [Int] {
+    if let wrapped, wrapped.line == line { return wrapped.starts }
+    return rowStarts(of: line, from: 0) { _ in false }
+  }
+
+  /// Where rows begin, from one of them to the first for which the closure returns true.
+  private func rowStarts(of line: Int, from first: Int, until isLast: (Int) -> Bool) -> [Int] {
     let characters = lines[line]
-    return LineBreaker.lineStarts(count: characters.count, width: size.width) { index in
+    return LineBreaker.lineStarts(
+      in: first..<characters.count,
+      width: size.width,
+      until: isLast
+    ) { index in
       (TextWidth.width(of: characters[index]), characters[index] == " ")
     }
   }
@@ -355,6 +404,7 @@ extension TextArea {
 
   /// Scrolls as little as needed to keep the cursor in view and no space unused below the text.
   mutating func reveal() {
+    wrapped = Wrapped(line: cursor.line, starts: rowStarts(of: cursor.line))
     let cursorRow = row(of: cursor.column, in: rowStarts(of: cursor.line))
     if (cursor.line, cursorRow) < (topLine, topRow) || topLine >= lines.count {
       (topLine, topRow) = (cursor.line, cursorRow)

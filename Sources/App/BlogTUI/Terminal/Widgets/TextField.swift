@@ -7,6 +7,13 @@ package struct TextField: Hashable, Sendable {
   private var area: TextArea
   private var width = 1
   private var scroll = 0
+  /// What the characters take that keys leave alone: those before the last one before the cursor.
+  private var measured = Measured()
+
+  private struct Measured: Hashable, Sendable {
+    var count = 0
+    var cells = 0
+  }
 
   /// Makes a field with the cursor at the end of its text.
   package init(text: String = "", limit: Int = SafeText.lineLimit) {
@@ -26,14 +33,14 @@ package struct TextField: Hashable, Sendable {
   /// Replaces the text and puts the cursor at its end.
   package mutating func setText(_ text: String) {
     area.setText(Self.line(of: text))
-    scroll = 0
+    (scroll, measured) = (0, Measured())
     reveal()
   }
 
   /// Replaces the text by one from elsewhere, as a step that can be undone.
   mutating func replaceText(with text: String) {
     area.replaceText(with: Self.line(of: text))
-    scroll = 0
+    (scroll, measured) = (0, Measured())
     reveal()
   }
 
@@ -57,7 +64,10 @@ package struct TextField: Hashable, Sendable {
       return area.handle(command, with: Self.line(of: String(reversed.reversed())))
     case .left, .right, .wordLeft, .wordRight, .lineStart, .lineEnd, .textStart, .textEnd,
       .deleteBefore, .deleteAfter, .killToLineStart, .killToLineEnd, .killWordBefore,
-      .killBlankSeparatedBefore, .killWordAfter, .yank, .undo, .redo:
+      .killBlankSeparatedBefore, .killWordAfter, .yank:
+      return area.handle(command)
+    case .undo, .redo:
+      measured = Measured()
       return area.handle(command)
     }
   }
@@ -71,7 +81,12 @@ package struct TextField: Hashable, Sendable {
   }
 
   /// The column of the cursor in cells, counted from the left edge of the field.
-  package var cursorColumn: Int { area.cells(of: 0, from: 0, to: cursor) - scroll }
+  package var cursorColumn: Int { column - scroll }
+
+  /// The number of cells before the cursor.
+  private var column: Int {
+    measured.cells + area.cells(of: 0, from: measured.count, to: cursor)
+  }
 
   /// Draws the text into the first row of the rectangle.
   ///
@@ -94,9 +109,22 @@ package struct TextField: Hashable, Sendable {
     if isEmpty {
       screen.put(placeholder, in: line, style: style.with(.dim))
     } else {
-      let shown = EditorText.shown(area.lines[0])
-      let start = Position(row: line.row, column: line.column - scroll)
-      screen.put(shown, at: start, style: style, clip: line)
+      // Making text of all characters would cost much more than finding those in view.
+      var start = line.column - scroll
+      let rest = area.lines[0].drop { character in
+        let width = TextWidth.width(of: character)
+        guard start + width <= line.column else { return false }
+        start += width
+        return true
+      }
+      var end = start
+      let inView = rest.prefix { character in
+        guard end < line.endColumn else { return false }
+        end += TextWidth.width(of: character)
+        return true
+      }
+      let position = Position(row: line.row, column: start)
+      screen.put(EditorText.shown(inView), at: position, style: style, clip: line)
     }
     guard isFocused else { return }
     let column = min(max(0, cursorColumn), line.width - 1)
@@ -109,10 +137,16 @@ package struct TextField: Hashable, Sendable {
 
   /// Scrolls as little as keeps the cursor in view and no space unused behind the text.
   private mutating func reveal() {
-    let column = area.cells(of: 0, from: 0, to: cursor)
+    if measured.count > max(0, cursor - 1) { measured = Measured() }
+    measured.cells += area.cells(of: 0, from: measured.count, to: max(0, cursor - 1))
+    measured.count = max(0, cursor - 1)
     scroll = max(column - width + 1, min(scroll, column))
-    // The last cell is that of a cursor behind the text.
-    let end = area.cells(of: 0, from: 0, to: area.lines[0].count) + 1
+    // The last cell is that of a cursor behind the text; of a long rest, it does not matter.
+    var end = column + 1
+    for character in area.lines[0][cursor...] {
+      guard end - width < scroll else { break }
+      end += TextWidth.width(of: character)
+    }
     scroll = max(0, min(scroll, end - width))
   }
 }
