@@ -27,6 +27,23 @@ struct PrivateFileTests {
       try PrivateFile.read(place.path)
     }
     #expect(try PrivateFile.read(file + "/g") == nil)
+    #expect(throws: FileFailure(EFBIG, action: "cannot read \(file)")) {
+      try PrivateFile.read(file, atMost: 199_999)
+    }
+    #expect(try PrivateFile.read(file, atMost: 200_000) == bytes)
+  }
+
+  @Test("A pipe without a writer is refused, and a device without an end is not read to it")
+  func endless() throws {
+    let pipe = place.file("p")
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let reason = "it is a pipe"
+    #expect(throws: FileFailure(EINVAL, action: "cannot read \(pipe)", reason: reason)) {
+      try PrivateFile.read(pipe)
+    }
+    #expect(throws: FileFailure(EFBIG, action: "cannot read /dev/zero")) {
+      try PrivateFile.read("/dev/zero", atMost: 100_000)
+    }
   }
 
   // MARK: Making

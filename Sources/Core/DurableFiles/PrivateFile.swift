@@ -66,15 +66,27 @@ package enum PrivateFile {
 
   /// Reads a whole file.
   ///
+  /// - Parameters:
+  ///   - path: The path of the file.
+  ///   - limit: The most bytes that it may have: a device like /dev/zero never ends.
+  ///   - waits: Whether it may be a pipe, whose writer is waited for.
   /// - Returns: Its content; nil if there is no file.
   /// - Throws: ``FileFailure`` if there is one that cannot be read.
-  package static func read(_ path: String) throws(FileFailure) -> [UInt8]? {
-    let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+  package static func read(
+    _ path: String,
+    atMost limit: Int = 256 * 1_024 * 1_024,
+    waits: Bool = false
+  ) throws(FileFailure) -> [UInt8]? {
+    let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }
       throw FileFailure(errno, action: "cannot open \(path)")
     }
     defer { close(descriptor) }
+    var status = stat()
+    if !waits, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
+      throw FileFailure(EINVAL, action: "cannot read \(path)", reason: "it is a pipe")
+    }
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: 64 * 1_024)
     while true {
@@ -82,6 +94,9 @@ package enum PrivateFile {
       if count < 0, errno == EINTR { continue }
       guard count >= 0 else { throw FileFailure(errno, action: "cannot read \(path)") }
       if count == 0 { return bytes }
+      guard bytes.count + count <= limit else {
+        throw FileFailure(EFBIG, action: "cannot read \(path)")
+      }
       bytes += piece[..<count]
     }
   }
@@ -172,16 +187,18 @@ package struct FileFailure: Error, Equatable {
   package let code: CInt
   /// What failed, with the path: "cannot open /a/b".
   package let action: String
+  /// Why it failed, in words.
+  package let reason: String
 
   /// Makes a failure.
   ///
   /// - Parameters:
   ///   - code: The `errno`.
   ///   - action: What failed, with the path.
-  package init(_ code: CInt, action: String) {
+  ///   - reason: Why, if the system has no good words for it.
+  package init(_ code: CInt, action: String, reason: String? = nil) {
     self.code = code
     self.action = action
+    self.reason = reason ?? String(cString: strerror(code))
   }
-
-  package var reason: String { String(cString: strerror(code)) }
 }

@@ -237,8 +237,8 @@ enum ServerRecord {
 
   /// The socket of the server that serves a directory; nil if none is running.
   static func socket(in directory: String) -> String? {
-    guard let data = FileManager.default.contents(atPath: path(directory)),
-      let json = try? JSONParser.parse(Array(data)),
+    guard let bytes = try? PrivateFile.read(path(directory)),
+      let json = try? JSONParser.parse(bytes),
       let socket = json["socket"]?.string, let process = json["pid"]?.integer,
       json["inode"]?.integer == inode(of: directory),
       UnixSocketProbe.look(at: socket) == .process(pid_t(truncatingIfNeeded: process))
@@ -249,8 +249,8 @@ enum ServerRecord {
   /// The recorded process, if it holds the lock on the directory and serves the socket, which is nil
   /// for any; nil otherwise.
   static func holder(of directory: String, at socket: String?) -> pid_t? {
-    guard let data = FileManager.default.contents(atPath: path(directory)),
-      let json = try? JSONParser.parse(Array(data)), let process = json["pid"]?.integer,
+    guard let bytes = try? PrivateFile.read(path(directory)),
+      let json = try? JSONParser.parse(bytes), let process = json["pid"]?.integer,
       socket == nil || json["socket"]?.string == socket,
       let holder = Storage.holder(of: directory), Int64(holder) == process
     else { return nil }

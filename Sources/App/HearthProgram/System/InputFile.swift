@@ -63,6 +63,8 @@ final class ByteSource {
   private let descriptor: Int32
   /// Where the text begins; nil if it can be read only once.
   private let start: off_t?
+  /// Whether such a text is kept, because ``restart()`` follows.
+  private var isKept = false
   /// What has been read of such a text, and how much of that has been read again.
   private var kept: [[UInt8]] = []
   /// The number of bytes read so far, each counted once.
@@ -98,12 +100,15 @@ final class ByteSource {
     }
     let piece = try read()
     bytesRead += Int64(piece.count)
-    if start == nil, !piece.isEmpty {
+    if start == nil, isKept, !piece.isEmpty {
       kept.append(piece)
       position += 1
     }
     return piece
   }
+
+  /// Lets what comes through a pipe be read twice; it is in memory until then.
+  func keep() { isKept = true }
 
   func restart() throws(CommandFailure) {
     position = 0

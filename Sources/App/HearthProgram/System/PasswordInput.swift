@@ -2,6 +2,9 @@ import Foundation
 
 /// Reads a password from a person or a program, never from the command line, which others can see.
 enum PasswordInput {
+  /// The most bytes of a line.
+  private static let longest = 64 * 1_024
+
   /// The first line of stdin.
   ///
   /// - Throws: ``CommandFailure`` when it is missing, empty or not text.
@@ -80,6 +83,9 @@ enum PasswordInput {
       let count = read(descriptor, &byte, 1)
       if count < 0, SharedStream.isRepeated(descriptor, for: POLLIN) { continue }
       guard count == 1, byte != UInt8(ascii: "\n") else { break }
+      guard bytes.count < longest else {
+        throw CommandFailure(.usage, "the input is a line of more than \(longest) bytes")
+      }
       bytes.append(byte)
     }
     if byte == UInt8(ascii: "\n"), bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }

@@ -33,6 +33,9 @@ struct ConfigurationFiles {
   /// The name of the file in problem reports.
   private var source: String { FilePath.name(of: path) }
 
+  /// The most bytes that the file or a theme may have.
+  static let longest = 1_024 * 1_024
+
   /// What came through pipes, which can be read only once, by path.
   private static let piped = NIOLockedValueBox<[String: [UInt8]]>([:])
 
@@ -43,7 +46,7 @@ struct ConfigurationFiles {
     guard isNamed else { return }
     var reason = "there is no such file"
     do throws(FileFailure) {
-      if try Self.bytes(of: path) != nil { return }
+      if try bytes() != nil { return }
     } catch {
       reason = error.reason
     }
@@ -53,18 +56,22 @@ struct ConfigurationFiles {
   /// Reads the configuration file, the themes, the environment and the options.
   func read() -> Configuration {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: themes)) ?? []
-    let files = names.sorted().filter { $0.hasSuffix(".toml") }.compactMap { name in
-      (try? Self.bytes(of: "\(themes)/\(name)")).map {
-        (name: String(name.dropLast(5)), source: name, text: String(decoding: $0, as: UTF8.self))
+    var problems: [ConfigurationProblem] = []
+    func content(of source: String, _ read: () throws(FileFailure) -> [UInt8]?) -> String? {
+      do throws(FileFailure) {
+        return try read().map { String(decoding: $0, as: UTF8.self) }
+      } catch {
+        let reason = "it cannot be read: \(error.reason)"
+        problems.append(ConfigurationProblem(source: source, line: nil, reason: reason))
+        return nil
       }
     }
-    var text: String?
-    var problems: [ConfigurationProblem] = []
-    do throws(FileFailure) {
-      text = try Self.bytes(of: path).map { String(decoding: $0, as: UTF8.self) }
-    } catch {
-      let reason = "it cannot be read: \(error.reason)"
-      problems = [ConfigurationProblem(source: source, line: nil, reason: reason)]
+    let text = content(of: source, bytes)
+    let files = names.sorted().filter { $0.hasSuffix(".toml") }.compactMap { name in
+      content(of: name) { () throws(FileFailure) in
+        try PrivateFile.read("\(themes)/\(name)", atMost: Self.longest)
+      }
+      .map { (name: String(name.dropLast(5)), source: name, text: $0) }
     }
     var reader = ConfigurationReader(text: text, source: source, themes: files)
     reader.read(environment: environment)
@@ -85,7 +92,7 @@ struct ConfigurationFiles {
       try PrivateDirectory.create(FilePath.directory(of: path))
       // No other process changes the file from here on.
       let file = try OutputFile(path)
-      guard let text = String(validating: try Self.bytes(of: path) ?? [], as: UTF8.self) else {
+      guard let text = String(validating: try bytes() ?? [], as: UTF8.self) else {
         throw CommandFailure(.usage, "\(path) is not UTF-8 text")
       }
       guard let changed = ConfigurationText.setting(setting, to: value, in: text) else {
@@ -100,15 +107,15 @@ struct ConfigurationFiles {
     }
   }
 
-  /// The content of a file or a pipe; nil if there is none.
-  private static func bytes(of path: String) throws(FileFailure) -> [UInt8]? {
+  /// The content of the file, or of a pipe that the user has named; nil if there is none.
+  private func bytes() throws(FileFailure) -> [UInt8]? {
     var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
-      return try PrivateFile.read(path)
+    guard isNamed, stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
+      return try PrivateFile.read(path, atMost: Self.longest)
     }
-    if let known = piped.withLockedValue({ $0[path] }) { return known }
-    let bytes = try PrivateFile.read(path)
-    piped.withLockedValue { $0[path] = bytes }
+    if let known = Self.piped.withLockedValue({ $0[path] }) { return known }
+    let bytes = try PrivateFile.read(path, atMost: Self.longest, waits: true)
+    Self.piped.withLockedValue { $0[path] = bytes }
     return bytes
   }
 }

@@ -117,6 +117,9 @@ extension BlogEvent {
 
 /// Assembles lines from the chunks that a terminal or a pipe delivers.
 private struct LineInput {
+  /// The most bytes of a line, which is far more than a post has.
+  private static let longest = 1_024 * 1_024
+
   private var rest: [UInt8] = []
   private var hasBegun = false
   /// Whether the last lines have something that is not UTF-8.
@@ -139,7 +142,11 @@ private struct LineInput {
     let known = rest.count
     rest += count > 0 ? buffer[..<count] : [newline]
     // A long line comes in many parts, and the earlier ones have no end.
-    guard let end = rest[known...].lastIndex(of: newline) else { return [] }
+    guard let end = rest[known...].lastIndex(of: newline) else {
+      guard rest.count > Self.longest else { return [] }
+      failure = CommandFailure(.usage, "stdin has a line of more than \(Self.longest) bytes")
+      return nil
+    }
     let ended = rest[..<end].split(separator: newline, omittingEmptySubsequences: false)
     rest.removeFirst(end + 1)
     return ended.map { bytes in

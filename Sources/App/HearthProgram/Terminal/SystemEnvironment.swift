@@ -1,5 +1,6 @@
 import BlogModel
 import BlogTUI
+import DurableFiles
 import Foundation
 
 extension Environment {
@@ -166,7 +167,7 @@ struct EditorFile {
   }
 
   /// The bytes of the file; nil if there is none, or if it cannot be read.
-  var content: [UInt8]? { FileManager.default.contents(atPath: path).map { Array($0) } }
+  var content: [UInt8]? { try? PrivateFile.read(path) }
 
   func remove() {
     unlink(path)

@@ -148,8 +148,8 @@ struct TerminalMemory {
   }
 
   private func read() -> [String: JSONValue] {
-    guard let data = FileManager.default.contents(atPath: path),
-      case .object(let members)? = try? JSONParser.parse(Array(data))
+    guard let bytes = try? PrivateFile.read(path),
+      case .object(let members)? = try? JSONParser.parse(bytes)
     else { return [:] }
     return Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { $1 })
   }

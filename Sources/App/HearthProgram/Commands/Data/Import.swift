@@ -121,6 +121,7 @@ struct Import: AsyncParsableCommand {
   // MARK: To a server
 
   private func send(_ source: ByteSource) async throws {
+    source.keep()
     let progress = ProgressLine("checking", counting: .bytes, of: source.size)
     try await read(source, showing: progress) { json in
       var importer = TreeImporter(nil, mode: mode)
