@@ -248,6 +248,7 @@ package final class NcursesTerminal {
     colorCount = Self.startColors(options.colorMode)
     size = Size(width: Int(nc_columns()), height: Int(nc_lines()))
     Self.configure()
+    makeBlocking()
     // ncurses writes a frame only when it is complete, and does not check for keys in between.
     typeahead(-1)
     _ = nc_leave_unseen(stream)
@@ -521,10 +522,17 @@ extension NcursesTerminal {
 
   /// Takes over the terminal again after another program has used it.
   func resume() {
+    makeBlocking()
     reset_prog_mode()
     keypad(nc_stdscr(), true)
     setExtraModes(true)
     cursorIsVisible = nil
     redraw()
+  }
+
+  /// Lets writing wait again, after a program that has left the terminal otherwise.
+  private func makeBlocking() {
+    let flags = fcntl(stream, F_GETFL)
+    if flags >= 0, flags & O_NONBLOCK != 0 { _ = fcntl(stream, F_SETFL, flags & ~O_NONBLOCK) }
   }
 }
