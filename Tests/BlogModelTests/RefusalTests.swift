@@ -41,8 +41,8 @@ struct RefusalTests {
     let refusal = DatabaseErrorText(uid: "alice", signIn: { advice.withLockedValue(\.self) })
     var text: String { refusal.text(denied("Permission denied"), for: .write, at: "/posts/p") }
     #expect(text.hasPrefix("Permission denied at /posts/p"))
-    advice.withLockedValue { $0 = "F6 signs in" }
-    #expect(text == "You are reading without an account; F6 signs in")
+    advice.withLockedValue { $0 = ":account signs in" }
+    #expect(text == "You are reading without an account; :account signs in")
   }
 
   @Test("With an explanation, the message names the rule, its expression and its variables")

@@ -24,22 +24,22 @@ struct OpenBrowserTests {
   @Test("A browser that fails is reported with its status, with the signal for one that is killed")
   func fails() async throws {
     #expect(
-      try await report("sh -c 'exit 3' sh") == "sh ended with status 3; Alt-c copies the link."
+      try await report("sh -c 'exit 3' sh") == "sh ended with status 3; copy the link instead."
     )
     #expect(
       try await report("sh -c 'kill -9 $$' sh")
-        == "sh was ended by signal 9; Alt-c copies the link."
+        == "sh was ended by signal 9; copy the link instead."
     )
     // There is no such signal.
     #expect(
-      try await report("sh -c 'exit 255' sh") == "sh ended with status 255; Alt-c copies the link."
+      try await report("sh -c 'exit 255' sh") == "sh ended with status 255; copy the link instead."
     )
   }
 
   @Test("The next browser is tried when one cannot be started")
   func missing() async throws {
     let text = try await report("/nowhere/browser", "'unclosed", "sh -c 'exit 4' sh")
-    #expect(text == "sh ended with status 4; Alt-c copies the link.")
+    #expect(text == "sh ended with status 4; copy the link instead.")
   }
 
   @Test("The link reaches the browser as one word, in the place of %s or at the end")
@@ -62,7 +62,7 @@ struct OpenBrowserTests {
       try handle.write(contentsOf: Data("go on\n".utf8))
       try handle.close()
     }
-    #expect(text == "sh ended with status 5; Alt-c copies the link.")
+    #expect(text == "sh ended with status 5; copy the link instead.")
   }
 
   @Test("Only web links are opened")

@@ -175,7 +175,7 @@ package struct DatabaseErrorText: Sendable {
   private static let prefix = "Permission denied: "
   /// The user on whose behalf the request was made, as the rules know them.
   let uid: String
-  /// How to sign in, such as "F6 signs in"; nil unless the user reads without an account, which
+  /// How to sign in, such as ":account signs in"; nil unless the user reads without an account, which
   /// may end at any time.
   let signIn: @Sendable () -> String?
   /// Stores a refused request, and returns the path of the file; nil if it cannot be stored.

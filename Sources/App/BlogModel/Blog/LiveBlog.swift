@@ -96,7 +96,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   ///   - terminal: The name under which others see this terminal; nil to stay invisible.
   ///   - sharesReading: Whether others may see what the user reads at this terminal, if the screen
   ///     asks for that.
-  ///   - signIn: Returns how to sign in, such as "F6 signs in", while the user has no account here.
+  ///   - signIn: Returns how to sign in, such as ":account signs in", while the user has no account
+  ///     here.
   ///   - keepName: Called when the user has chosen another name here, and the database has it.
   ///   - keepRefused: Stores a request that the rules refused, and returns the path of the file.
   ///   - obstacle: Returns what keeps a local server from starting, while there is no connection.

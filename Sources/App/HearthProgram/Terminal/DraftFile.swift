@@ -112,7 +112,7 @@ final class DraftFile {
         unsent.comments[post]?.removeAll { $0 == draft }
         unsent.comments[post, default: []].append(edited)
       }
-      news.append("What your editor saved last is kept as a draft; C lists it.")
+      news.append("What your editor saved last is kept as a draft; :drafts lists it.")
     } catch {
       let aside = path + ".kept"
       rename(path, aside)

@@ -146,7 +146,7 @@ struct Open: AsyncParsableCommand {
     with tokens: (any DatabaseTokenProvider)?
   ) throws -> @Sendable () -> String? {
     guard try hasAccounts() else { return { nil } }
-    let advice = screen.plain ? "\"hearth sign-in\" signs in" : "F6 signs in"
+    let advice = screen.plain ? "\"hearth sign-in\" signs in" : ":account signs in"
     guard let tokens else { return { advice } }
     guard let auth = tokens as? Auth else { return { nil } }
     return { auth.currentUser == nil ? advice : nil }
@@ -211,7 +211,7 @@ struct Open: AsyncParsableCommand {
     reports.withLockedValue { $0 = { [weak program] in program?.add(.failed($0)) } }
     recording?.report = { [weak program] in program?.add(.failed($0)) }
     let signOut = tokens?.observeTokens { token in
-      if token == nil { program.add(.failed("You are signed out. F6 signs in again.")) }
+      if token == nil { program.add(.failed("You are signed out. :account signs in again.")) }
     }
     let watch = ConfigurationWatch(file: files.path, themes: files.themes) {
       program.add(.configured(read()))

@@ -256,12 +256,12 @@ enum Browser {
       let program = words[0]
       let started = OtherProgram.run(words, with: .none) { status in
         guard status != 0 else { return }
-        report("\(program) \(OtherProgram.ending(status)); Alt-c copies the link.")
+        report("\(program) \(OtherProgram.ending(status)); copy the link instead.")
       }
       if case .success = started { return .success(()) }
     }
     return .failure(
-      EnvironmentError("No program opens links: set BROWSER, or copy the link with Alt-c.")
+      EnvironmentError("No program opens links: set BROWSER, or copy the link.")
     )
   }
 }
