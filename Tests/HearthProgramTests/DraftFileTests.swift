@@ -21,8 +21,12 @@ struct DraftFileTests {
   }
 
   /// An editor that runs a shell command on its file, `$0`.
-  private func editor(_ drafts: DraftFile, _ command: String) -> ExternalEditor {
-    ExternalEditor(drafts: drafts, environment: ["EDITOR": "sh -c '\(command)'"])
+  private func editor(
+    _ drafts: DraftFile,
+    _ command: String,
+    haste: Duration = .zero
+  ) -> ExternalEditor {
+    ExternalEditor(drafts: drafts, environment: ["EDITOR": "sh -c '\(command)'"], haste: haste)
   }
 
   @Test("A draft keeps its edited post or comment across runs")
@@ -102,6 +106,17 @@ struct DraftFileTests {
     #expect(try editor(drafts, "grep -q \"Line 1 is the title\" $0").edit(draft).get() == draft)
     #expect(try editor(drafts, "true").edit("c", on: "p1").get() == "c")
     #expect(try files(directory, ".txt").isEmpty && files(directory, ".draft").isEmpty)
+  }
+
+  @Test("An editor that ends at once without a change is reported: it may go on in a window")
+  func hasty() throws {
+    let drafts = DraftFile(directory: directory.path, uid: "alice")
+    let draft = Draft(title: "T", body: "B")
+    let result = editor(drafts, "true", haste: .seconds(600)).edit(draft)
+    guard case .failure(let error) = result else { throw Unexpected("no failure") }
+    #expect(error.description.hasPrefix("sh ended at once"))
+    let changed = editor(drafts, "sed -i s/B/more/ $0", haste: .seconds(600)).edit(draft)
+    #expect(try changed.get().body == "more")
   }
 
   @Test("The text saved by the editor becomes the draft, without the explanation")

@@ -84,6 +84,9 @@ struct ExternalEditor {
   /// The place of the file while the editor runs.
   let drafts: DraftFile
   var environment = ProcessInfo.processInfo.environment
+  /// The time in which nobody changes their mind: an editor that has ended by then without a change
+  /// goes on in a window of its own, and what it saves later is lost.
+  var haste = Duration.seconds(1)
 
   /// Runs the editor on a post and waits until it ends.
   ///
@@ -115,7 +118,9 @@ struct ExternalEditor {
     }
     do throws(EnvironmentError) {
       let file = try drafts.editorFile(for: draft, text: text)
+      let start = ContinuousClock.now
       let status = OtherProgram.run(words + [file.path], with: .terminal)
+      let isHasty = start.duration(to: .now) < haste
       // What was saved stays until it is known to be here.
       let isChanged = file.content != Array(text.utf8)
       let isKept = isChanged && file.exists
@@ -131,7 +136,15 @@ struct ExternalEditor {
         )
       case .success: break
       }
-      guard isChanged else { return try .success(read(file)) }
+      guard isChanged else {
+        guard !isHasty else {
+          throw EnvironmentError(
+            "\(words[0]) ended at once, and the text is unchanged. If it has a window of its own, "
+              + "let it wait, as \"code --wait\" does: what it saves now is not seen."
+          )
+        }
+        return try .success(read(file))
+      }
       do throws(EnvironmentError) {
         let value = try read(file)
         file.remove()
