@@ -50,15 +50,6 @@ extension EndToEnd {
       try refuse("import", path, says: "\(path) cannot be read: it is a socket")
     }
 
-    @Test("A second server on the same data is refused and names the first")
-    func secondServer() throws {
-      // This server stays: one started by a command may have ended before the second one checks.
-      try sandbox.serve()
-      let first = try #require(try sandbox.serverProcess())
-      let second = try sandbox.hearth("serve", "--socket", sandbox.directory + "/second.sock")
-      expect(second, status: 1, says: "\(first)")
-    }
-
     @Test("A missing or unsuitable terminal is rejected with advice")
     func noTerminal() throws {
       try refuse(says: "hearth list recent")
@@ -68,68 +59,6 @@ extension EndToEnd {
       let piped = try sandbox.open("\(Sandbox.program) | cat; exec cat")
       try piped.waitFor("standard output is not a terminal")
       #expect(try sandbox.serverProcess() == nil)
-    }
-
-    @Test("Error messages escape control characters of the command line")
-    func steering() throws {
-      let evil = "\u{1B}[2Jx\u{7}\u{9B}31m\u{202E}y\nError: z"
-      for arguments in [
-        ["--\(evil)"], ["--\(evil)=v"], [evil], ["list", evil], ["list", "--timeout", evil],
-        ["list", "--timeout=\(evil)"], ["list", "--\(evil)=\(evil)"], ["list", "-\(evil)"],
-        ["--\(evil)", "list"], ["--data-dir", "x", evil], ["completions", evil],
-      ] {
-        let outcome = try sandbox.run(arguments)
-        let shown = outcome.errors + outcome.output
-        let bad = shown.unicodeScalars.filter {
-          $0 != "\n" && ($0.properties.generalCategory == .control || $0 == "\u{202E}")
-        }
-        #expect(bad.isEmpty, "\(arguments): \(shown.debugDescription)")
-        #expect(!shown.contains("\nError: z"), "\(arguments)")
-        #expect(outcome.status == 2, "\(arguments)")
-      }
-    }
-
-    @Test("Options before a command belong to it, or the error names their command")
-    func leadingOptions() throws {
-      let directory = sandbox.directory + "/elsewhere"
-      // This server stays, as above.
-      try sandbox.serve("--data-dir", directory)
-      try sandbox.hearth("set", "/a", "1", "--data-dir", directory)
-      #expect(try sandbox.hearth("--data-dir", directory, "get", "/a").output == "1\n")
-      #expect(try sandbox.hearth("--data-dir=\(directory)", "--json", "get", "/a").output == "1\n")
-      try sandbox.succeed("--data-dir", directory, "databases", "create", "second")
-      #expect(try sandbox.hearth("--data-dir", directory, "databases").output == "hearth\nsecond\n")
-      try refuse("--data-dir", directory, "serve", status: 1, says: "in use by another server")
-      try refuse(
-        "--port",
-        "0",
-        "list",
-        says: "--port is not an option of \"hearth list\", but of \"hearth serve\""
-      )
-      try refuse("--nonsense", "list", says: "--nonsense")
-      // A value that looks like a command is still a value.
-      try refuse("--user", "list", "post", "--title", "x", says: "--body")
-      #expect(try sandbox.hearth("--version", "list").status == 0)
-    }
-
-    @Test("Help names the commands by their subjects, the usual options and the exit statuses")
-    func help() throws {
-      let help = try sandbox.succeed("--help")
-      for word in ["--user NAME", "--profile NAME", "THE BLOG:", "SERVERS:", "Exit status"] {
-        #expect(help.output.contains(word), "\(word)")
-      }
-      #expect(!help.output.contains("SUBCOMMANDS"))
-    }
-
-    @Test("Help can be read in a terminal of any width", arguments: ["-3", "0", "1", "26", "wide"])
-    func narrowHelp(columns: String) throws {
-      let environment = sandbox.environment.merging(["COLUMNS": columns]) { $1 }
-      for words in ["--help", "open --help", "rules explain --help", "help set"] {
-        let words = words.split(separator: " ").map(String.init)
-        let outcome = try sandbox.run(words, environment: environment)
-        #expect(outcome.status == 0, "\(words)")
-        #expect(outcome.output.contains("USAGE: hearth"))
-      }
     }
   }
 }

@@ -78,9 +78,6 @@ extension EndToEnd {
       let pipe = sandbox.directory + "/log"
       try #require(mkfifo(pipe, 0o600) == 0)
       let options = ["--ephemeral", "--socket", sandbox.directory + "/run/s.sock", "--log", pipe]
-      let unread = try sandbox.run(["serve"] + options)
-      #expect(unread.status == 2)
-      #expect(unread.errors.contains("\(pipe) cannot be written: nobody reads it"))
       let reader = open(pipe, O_RDONLY | O_NONBLOCK)
       try #require(reader >= 0)
       defer { close(reader) }
@@ -91,34 +88,6 @@ extension EndToEnd {
         let count = read(reader, &bytes, bytes.count)
         return count > 0 && bytes[..<count].contains(UInt8(ascii: "\n"))
       }
-    }
-
-    @Test("Why a server with a log does not start is said on stderr as well")
-    func failedStart() throws {
-      let sandbox = try Sandbox()
-      try sandbox.hearth("set", "/x", "1")
-      let log = sandbox.directory + "/log"
-      let second = try sandbox.run(["serve", "--log", log])
-      #expect(second.status != 0)
-      #expect(second.errors.contains("is in use by another server"), "\(second.errors)")
-    }
-
-    @Test("A log is never a database file, not by a link to one either")
-    func linked() throws {
-      let sandbox = try Sandbox()
-      try sandbox.hearth("set", "/x", "1")
-      try sandbox.hearth("stop")
-      let (first, second) = (sandbox.directory + "/first", sandbox.directory + "/second")
-      let database = sandbox.directory + "/data/hearth/database.sqlite"
-      try FileManager.default.createSymbolicLink(atPath: second, withDestinationPath: database)
-      try FileManager.default.createSymbolicLink(atPath: first, withDestinationPath: second)
-      for options in [["serve"], ["--plain"]] {
-        let outcome = try sandbox.run(options + ["--log", first])
-        #expect(outcome.status == 6)
-        #expect(outcome.errors.contains("belongs to a database"), "\(outcome.errors)")
-      }
-      #expect(try sandbox.hearth("get", "/x").output == "1\n")
-      #expect(try sandbox.hearth("fsck").status == 0)
     }
 
     @Test("Terminals that share a log rotate it together without losing lines")

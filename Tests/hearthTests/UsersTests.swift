@@ -21,39 +21,6 @@ extension EndToEnd {
       return "ok"
     }
 
-    @Test("Accounts can be created, listed, disabled, enabled and deleted beside a server")
-    func life() throws {
-      let sandbox = try Sandbox()
-      let server = try sandbox.serve("--port", "0")
-      let added = try add(sandbox, Self.email, "--name", "Ada")
-      #expect(added.status == 0, "\(added.errors)")
-      let again = try add(sandbox, "ADA@example.com")
-      #expect(again.status == 6)
-      let listed = try object(sandbox.hearth("users", "list", "--json").output)
-      #expect(listed["email"] as? String == Self.email)
-      #expect(listed["displayName"] as? String == "Ada")
-      let uid = try #require(listed["localId"] as? String)
-      #expect(try sandbox.hearth("users").lines == ["\(uid)  \(Self.email)  Ada"])
-      #expect(try signIn(server, "correct horse") == "ok")
-      #expect(try sandbox.hearth("users", "disable", Self.email).status == 0)
-      #expect(try sandbox.hearth("users").lines.first?.hasSuffix("(disabled)") == true)
-      #expect(try signIn(server, "correct horse") == "USER_DISABLED")
-      #expect(try sandbox.hearth("users", "enable", uid).status == 0)
-      #expect(try signIn(server, "correct horse") == "ok")
-      #expect(try sandbox.hearth("users", "delete", uid).status == 0)
-      #expect(try sandbox.hearth("users").lines.isEmpty)
-      #expect(try sandbox.hearth("users", "delete", uid).status == 3)
-    }
-
-    @Test("Accounts created without a server are available when one starts")
-    func kept() throws {
-      let sandbox = try Sandbox()
-      let added = try add(sandbox, Self.email)
-      #expect(added.status == 0)
-      let server = try sandbox.serve("--port", "0")
-      #expect(try signIn(server, "correct horse") == "ok")
-    }
-
     @Test("The server limits the token lifetime, and sign-in works after key rotation")
     func options() throws {
       let sandbox = try Sandbox()
