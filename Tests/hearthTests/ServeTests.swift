@@ -76,26 +76,6 @@ extension EndToEnd {
       }
     }
 
-    @Test("Invalid options are rejected with status 2 before the server starts")
-    func usage() throws {
-      let bad = try sandbox.write("{\n  \"rules\": {\".read\": \"auth.\"}}", to: "bad.json")
-      for (arguments, text) in [
-        (["--rules", bad], "\(bad):2:"), (["--rules", "/no/such/file"], "No such file"),
-        (["--limit", "listens"], "NAME=NUMBER"), (["--limit", "listens=0"], "from 1"),
-        (["--limit", "nonsense=1"], "connections-per-user"),
-        (["--ns", "A_b"], "lowercase letters"),
-        (["--port", "70000"], "not a port"), (["--metrics", "0"], "from 0.001"),
-        (["--limit", "output-seconds=1000000001"], "from 1"),
-        (["--allow-origin", "localhost"], "origin of a web page"),
-        (["--log-format", "xml"], "xml"),
-      ] {
-        let outcome = try sandbox.run(["serve"] + arguments)
-        #expect(outcome.status == 2, "\(arguments)")
-        #expect(outcome.output.isEmpty, "\(arguments)")
-        #expect(outcome.errors.contains(text), "\(outcome.errors)")
-      }
-    }
-
     @Test("The emulator warns, stores nothing, opens no local socket and trusts every token")
     func emulator() throws {
       let server = try sandbox.serve("--emulator", "--port", "0")
@@ -140,25 +120,6 @@ extension EndToEnd {
     func stopsAtOnce() throws {
       let home = try TemporaryDirectory()
       for _ in 0..<20 { #expect(try EmulatorProcess(home: home.path).stop() == 0) }
-    }
-
-    @Test("hearth databases lists and creates databases")
-    func databases() throws {
-      #expect(try sandbox.hearth("databases", "list").output.isEmpty)
-      let server = try sandbox.serve("--port", "0")
-      let socket = try #require(server.ready["socket"] as? String)
-      let url = "unix:\(socket)?ns=team"
-      #expect(try sandbox.hearth("set", "/x", "1", "--database", url).status == 5)
-      #expect(try sandbox.hearth("databases", "create", "team").status == 0)
-      #expect(try sandbox.hearth("set", "/x", "1", "--database", url).status == 0)
-      #expect(try sandbox.hearth("get", "/x").output == "null\n")
-      #expect(try server.request("GET", "/x.json?ns=team").status == 401)
-      #expect(try server.request("GET", "/x.json?ns=other").status == 404)
-      #expect(try sandbox.hearth("databases").lines == ["hearth", "team"])
-      try sandbox.refuse("databases", "create", "team", status: 6, says: "already")
-      for name in ["Team", "a/b", "..", ""] {
-        #expect(try sandbox.hearth("databases", "create", name).status == 2)
-      }
     }
 
     @Test("The service file and the example use only existing options")
