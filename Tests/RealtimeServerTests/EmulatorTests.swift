@@ -30,27 +30,4 @@ struct EmulatorTests {
       #expect(try await http.request("GET", "/a.json?ns=test-\(number)").body == body)
     }
   }
-
-  @Test("tells clients why it refuses them so that none retries silently")
-  func told() async throws {
-    let server = try await emulator(databases: 3)
-    let http = try await HTTPProbe(server.address)
-    let clients = [try await server.connect(to: "one"), try await server.connect(to: "two")]
-    for client in clients { _ = try await client.next() }
-    let answer = try await http.request("GET", "/a.json?ns=three")
-    #expect(answer.status == 429)
-    #expect(answer.body.contains("too many databases open"))
-    let refused = try await server.connect(to: "three")
-    let message = try await refused.next()
-    #expect(message.hasPrefix(#"{"t":"c","d":{"t":"s","d":"the server has too many"#), "\(message)")
-    #expect(try await refused.closed().kind == .closedByPeer(code: 1_001))
-    let misnamed = try await server.connect(to: "No_Name")
-    #expect(try await misnamed.next().contains(#"{"t":"s","d":"there is no database"#))
-    // As soon as a client leaves there is room.
-    clients[0].close()
-    _ = try await clients[0].closed()
-    try await eventually { try await http.request("GET", "/a.json?ns=three").status == 200 }
-    // Connected clients have not been disturbed.
-    try await clients[1].ask(1, "p", #"{"p":"/a","d":1}"#)
-  }
 }

@@ -9,37 +9,6 @@ import TransportTestSupport
 /// What one request, stream or user may cost over REST.
 @Suite("REST limits", .timeLimit(.minutes(2)), .cleansUp)
 struct RESTLimitTests {
-  private func stream(_ server: DatabaseServer, _ user: String) async throws -> HTTPProbe {
-    let stream = try await HTTPProbe(server.address)
-    stream.send(
-      HTTPProbe.text("GET", "/s.json?auth=\(user)", lines: ["Accept: text/event-stream"])
-    )
-    return stream
-  }
-
-  @Test("A user's event streams and WebSockets count together, those of others separately")
-  func streamsPerUser() async throws {
-    let server = try await DatabaseServer.start(limiting: ["connections-per-user": 2])
-    let socket = try await server.connectAndGreet()
-    try await socket.ask(1, "auth", #"{"cred":"ann"}"#)
-    let open = try await stream(server, "ann")
-    #expect(try await open.answer().status == 200)
-    let refused = try await stream(server, "ann").answer()
-    #expect(refused.status == 429)
-    #expect(refused.lines["retry-after"] == "1")
-    let http = try await HTTPProbe(server.address)
-    #expect(try await http.request("GET", "/a.json?auth=ann").status == 429)
-    #expect(try await http.request("PUT", "/a.json?auth=ann", "1").status == 429)
-    #expect(try await http.request("GET", "/a.json?auth=bob").body == "null")
-    #expect(try await http.request("GET", "/a.json").status == 200)
-    let second = try await server.connectAndGreet()
-    second.send(#"{"t":"d","d":{"r":1,"a":"auth","b":{"cred":"ann"}}}"#)
-    #expect(try await second.closed().kind == .closedByPeer(code: 1_008))
-    await open.close()
-    while try await http.request("GET", "/a.json?auth=ann").status == 429 {}
-    #expect(try await http.request("GET", "/a.json?auth=ann").status == 200)
-  }
-
   @Test("A user's request counts while it is in progress")
   func requestsPerUser() async throws {
     let store = GateStore()

@@ -26,32 +26,6 @@ struct IdentityLimitTests {
     #expect(statuses.contains(400))
   }
 
-  @Test("A user cannot occupy the password threads with changes of a password")
-  func changes() async throws {
-    let server = try await IdentityServer.start { $0.attemptsPerClient = 3 }
-    var token = try await server.signUp()["idToken"]
-    func change() async throws -> IdentityServer.Answer {
-      try await server.post(
-        "update",
-        [
-          "idToken": .string(token), "password": .string("another password"),
-          "returnSecureToken": .bool(true),
-        ]
-      )
-    }
-    for _ in 0..<2 {
-      let answer = try await change()
-      #expect(answer.status == 200)
-      token = answer["idToken"]
-    }
-    #expect(try await change().code == "TOO_MANY_ATTEMPTS_TRY_LATER")
-    // Nothing has changed, and a change of a name takes no work.
-    let named: [String: JSONValue] = ["idToken": .string(token), "displayName": .string("Ada")]
-    #expect(try await server.post("update", named).status == 200)
-    server.advance(seconds: 2)
-    #expect(try await change().status == 200)
-  }
-
   @Test("However often sessions end within a second, the user can sign in again soon")
   func ends() async throws {
     let key = "an-administrators-key-of-40-characters!!"

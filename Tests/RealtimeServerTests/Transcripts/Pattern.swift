@@ -4,6 +4,7 @@ import RealtimeCore
 ///
 /// In a pattern the string `"<any>"` matches anything, `"<text>"` a text, `"<id>"` a text of 32
 /// letters and digits, and `"<NAME>"` the value it matched before; its first match may be any value.
+/// Within a longer string, a known `<NAME>` stands for its value.
 struct Pattern {
   /// The values of the names, as JSON.
   private(set) var names: [String: JSONValue] = [:]
@@ -58,7 +59,8 @@ struct Pattern {
         return false
       }
       return true
-    case .null, .bool, .integer, .double, .string: return pattern == value
+    case .string(let text): return .string(filled(text)) == value
+    case .null, .bool, .integer, .double: return pattern == value
     }
   }
 
