@@ -3,57 +3,9 @@ import Testing
 
 extension EndToEnd {
   /// Recordings of terminals: made, replayed, exported as films.
-  @Suite("Recordings")
-  struct ReplayTests {
-    private static let script = """
-      size 80x24
-      wait-for No posts yet
-      key c
-      type Hello from a recording
-      pause 700
-      key Tab
-      type 漢字 and text.
-      key ^S
-      :wait-idle
-      key s
-      :wait-idle
-      pause 5000
-      key Enter
-      wait-for and text.
-      :dump-screen SCREEN
-      pause 1000
-      """
-
-    /// Records a script, and returns the recording and the final screen.
-    private func record(in sandbox: Sandbox) throws -> (file: String, screen: String) {
-      let dump = sandbox.directory + "/screen"
-      let script = try sandbox.write(
-        Self.script.replacing("SCREEN", with: dump),
-        to: "script.txt"
-      )
-      let file = sandbox.directory + "/session.jsonl"
-      let outcome = try sandbox.hearth("--script", script, "--record", file)
-      #expect(outcome.errors == "")
-      try #require(outcome.status == 0)
-      return (file, try String(contentsOfFile: dump, encoding: .utf8))
-    }
-
-    @Test("A recorded script replays to the same screens every time")
-    func golden() throws {
-      let sandbox = try Sandbox()
-      let (file, screen) = try record(in: sandbox)
-      let golden = try sandbox.succeed("replay", file, "--golden")
-      #expect(golden.output.contains(screen.trimmingCharacters(in: .newlines)))
-      #expect(golden.output.contains("alice starred “Hello from a recording”"))
-      #expect(try sandbox.hearth("replay", file, "--golden").output == golden.output)
-      var status = stat()
-      #expect(stat(file, &status) == 0 && status.st_mode & 0o777 == 0o600)
-    }
-
-    @Test(
-      "A report replays what its user saw and never overwrites a file",
-      .needsTmux
-    )
+  @Suite("Recordings in terminals", .needsTmux)
+  struct ReplayInTerminalsTests {
+    @Test("A report replays what its user saw and never overwrites a file")
     func report() throws {
       let sandbox = try Sandbox()
       let pane = try sandbox.open(as: "ann")
@@ -72,43 +24,6 @@ extension EndToEnd {
       #expect(try String(contentsOfFile: file, encoding: .utf8) == text)
     }
 
-    @Test("A recording truncated by kill -9 is replayed, and invalid files are reported")
-    func damaged() throws {
-      let sandbox = try Sandbox()
-      let (file, _) = try record(in: sandbox)
-      let data = try Data(contentsOf: URL(fileURLWithPath: file))
-      let cut = sandbox.directory + "/cut.jsonl"
-      try data.dropLast(7).write(to: URL(fileURLWithPath: cut))
-      #expect(try sandbox.hearth("replay", cut, "--golden").status == 0)
-      var lines = String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
-      lines[2] = "{"
-      try sandbox.write(lines.joined(separator: "\n"), to: "cut.jsonl")
-      let bad = try sandbox.hearth("replay", cut, "--golden")
-      #expect(bad.status == 2)
-      #expect(bad.errors.contains("cut.jsonl: line 3: it is not JSON"))
-      let text = try sandbox.write("mine", to: "notes.txt")
-      #expect(try sandbox.hearth("replay", text).errors.contains("not a recording of hearth"))
-      let script = sandbox.directory + "/script.txt"
-      #expect(try sandbox.hearth("--script", script, "--record", text).status == 6)
-      #expect(try String(contentsOfFile: text, encoding: .utf8) == "mine")
-    }
-
-    @Test("The bundled recording replays with one command")
-    func asset() throws {
-      let sandbox = try Sandbox()
-      let file = Sandbox.package + "/assets/demos/two-terminals.jsonl"
-      let golden = try sandbox.succeed("replay", file, "--golden")
-      #expect(golden.output.contains("bob starred"))
-      #expect(golden.output.contains("bob commented"))
-      let size = try FileManager.default.attributesOfItem(atPath: file)[.size] as? Int
-      #expect(try #require(size) < 60_000)
-    }
-  }
-}
-
-extension EndToEnd {
-  @Suite("Recordings in terminals", .needsTmux)
-  struct ReplayInTerminalsTests {
     @Test("An asciicast played in a terminal ends with the recorded screen")
     func cast() throws {
       let sandbox = try Sandbox()

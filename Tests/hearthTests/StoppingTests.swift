@@ -25,43 +25,6 @@ extension EndToEnd {
       #expect(try sandbox.hearth("serve", "--help").output.contains("status 143"))
     }
 
-    @Test("A server whose socket was removed is still found and can be stopped")
-    func lostSocket() throws {
-      let sandbox = try Sandbox()
-      #expect(try sandbox.hearth("set", "/x", "1").status == 0)
-      let directory = sandbox.directory + "/run/hearth"
-      let process = try #require(try sandbox.serverProcess())
-      try FileManager.default.removeItem(atPath: directory)
-      #expect(try sandbox.serverProcess() == process)
-      #expect(try sandbox.hearth("doctor").output.contains("process \(process)"))
-      // A command that comes too early waits for it instead of failing.
-      #expect(try sandbox.hearth("get", "/x").output == "1\n")
-      #expect(try sandbox.serverProcess() == process)
-      try FileManager.default.removeItem(atPath: directory)
-      let stopped = try sandbox.succeed("stop")
-      #expect(stopped.errors == "")
-      #expect(try sandbox.serverProcess() == nil)
-    }
-
-    @Test("A socket path that would be too long is replaced by a short one")
-    func longPath() throws {
-      let sandbox = try Sandbox()
-      let data = sandbox.directory + "/" + String(repeating: "long/", count: 30) + "data"
-      var environment = sandbox.environment
-      environment["XDG_RUNTIME_DIR"] = nil
-      func hearth(_ words: String...) throws -> Sandbox.Outcome {
-        try sandbox.run(words + ["--data-dir", data], environment: environment)
-      }
-      #expect(try hearth("set", "/x", "1").status == 0)
-      let info = try hearth("info", "--json").output
-      #expect(try object(info)["socket"] as? String != nil)
-      #expect(info.contains("/tmp/hearth-"))
-      #expect(try hearth("stop").status == 0)
-      let named = try hearth("get", "/x", "--socket", data + "/socket")
-      #expect(named.status == 2)
-      #expect(named.errors.contains("longer than 107 bytes; choose another with --socket"))
-    }
-
     @Test("Connections beyond the file limit are refused, and the server keeps running")
     func fileLimit() throws {
       let sandbox = try Sandbox()
