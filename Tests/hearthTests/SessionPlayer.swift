@@ -64,7 +64,7 @@ struct SessionPlayer: TranscriptPlayer {
       .replacing(#/\b1[6-9][0-9]{11}\b|\b[0-9.]+ s$/#.anchorsMatchLineEndings(), with: "TIME")
       .replacing(#/\bprocess [0-9]+/#, with: "process PID")
       .replacing(#/127\.0\.0\.1:[3-6][0-9]{4}\b/#, with: "127.0.0.1:PORT")
-    for match in text.matches(of: #/-[A-Z][-0-9A-Z_a-z]{18}\b/#) {
+    for match in text.matches(of: #/-[A-Z][-0-9A-Z_a-z]{18}(?![-0-9A-Z_a-z])/#) {
       let key = String(match.0)
       if !keys.contains(key) { keys.append(key) }
     }
