@@ -100,14 +100,13 @@ extension Composer: AppScreen {
       }
       if session.type(key, into: &title) == .changed { problem = nil }
     case .body:
-      // A second reference to the text would make each key copy its line.
-      let before = key == .up ? body : nil
+      let before = key == .up ? body.cursor : nil
       let count = body.count
       let outcome = body.handle(key)
       if outcome == .changed {
         problem = nil
         session.noteCut(key, from: count, to: body.count, limit: body.limit)
-      } else if body == before {
+      } else if body.cursor == before {
         switchField()
       }
       if let kind = completer.follow(key, in: body) {
