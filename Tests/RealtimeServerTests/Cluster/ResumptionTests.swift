@@ -345,11 +345,15 @@ struct ResumptionTests {
     #expect(try await link.ended().contains("\(CloseCode.goingAway)"))
     let next = try #require(cluster.storage.view().servers.first { $0.host == third.host }).id
     cluster.storage.move("hearth", to: next)
-    try await eventually {
-      // A silent link would be given up.
-      link.beat()
-      return cluster.storage.view().leases.contains { $0.holder == next }
+    // A silent link would be given up.
+    let beats = Task {
+      while !Task.isCancelled {
+        link.beat()
+        try await Task.sleep(for: .milliseconds(300))
+      }
     }
+    defer { beats.cancel() }
+    try await eventually { cluster.storage.view().leases.contains { $0.holder == next } }
     try await cluster.expect("/gone.json", "null", at: third)
     // What the server says before it hears of the refusal does not count.
     link.settle()
