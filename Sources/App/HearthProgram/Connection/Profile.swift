@@ -212,7 +212,7 @@ struct ProfileFile {
   private func lines() throws(CommandFailure) -> [String] {
     var bytes: [UInt8] = []
     do throws(FileFailure) {
-      bytes = try PrivateFile.read(path, atMost: 1_024 * 1_024) ?? []
+      bytes = try PrivateFile.read(path, atMost: InputFile.settingsLimit) ?? []
     } catch {
       throw CommandFailure(.usage, "the file \(path) cannot be read: \(error.reason)")
     }

@@ -1,6 +1,9 @@
 import Foundation
 
 package enum InputFile {
+  /// The most bytes that a file of settings may have: the configuration, a theme or the profiles.
+  static let settingsLimit = 1_024 * 1_024
+
   /// The bytes of a file or a pipe, or of stdin for "-", without a byte order mark.
   ///
   /// - Parameters:

@@ -33,9 +33,6 @@ struct ConfigurationFiles {
   /// The name of the file in problem reports.
   private var source: String { FilePath.name(of: path) }
 
-  /// The most bytes that the file or a theme may have.
-  static let longest = 1_024 * 1_024
-
   /// What came through pipes, which can be read only once, by path.
   private static let piped = NIOLockedValueBox<[String: [UInt8]]>([:])
 
@@ -69,7 +66,7 @@ struct ConfigurationFiles {
     let text = content(of: source, bytes)
     let files = names.sorted().filter { $0.hasSuffix(".toml") }.compactMap { name in
       content(of: name) { () throws(FileFailure) in
-        try PrivateFile.read("\(themes)/\(name)", atMost: Self.longest)
+        try PrivateFile.read("\(themes)/\(name)", atMost: InputFile.settingsLimit)
       }
       .map { (name: String(name.dropLast(5)), source: name, text: $0) }
     }
@@ -111,10 +108,10 @@ struct ConfigurationFiles {
   private func bytes() throws(FileFailure) -> [UInt8]? {
     var status = stat()
     guard isNamed, stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else {
-      return try PrivateFile.read(path, atMost: Self.longest)
+      return try PrivateFile.read(path, atMost: InputFile.settingsLimit)
     }
     if let known = Self.piped.withLockedValue({ $0[path] }) { return known }
-    let bytes = try PrivateFile.read(path, atMost: Self.longest, waits: true)
+    let bytes = try PrivateFile.read(path, atMost: InputFile.settingsLimit, waits: true)
     Self.piped.withLockedValue { $0[path] = bytes }
     return bytes
   }
