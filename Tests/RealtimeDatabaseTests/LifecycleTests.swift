@@ -94,6 +94,17 @@ struct LifecycleTests {
     #expect(write?.reason.contains(reason) == true)
   }
 
+  @Test("A first connection is not reported as a reconnection while the server greets")
+  func firstConnection() async throws {
+    let station = try await Station()
+    let database = try station.open()
+    let phases = Record<ConnectionStatus.Phase>()
+    database.observeConnection { phases.append($0.phase) }
+    database.goOnline()
+    await phases.wait { $0.last == .connected }
+    #expect(!phases.elements.contains(.connecting(isFirst: false)))
+  }
+
   // Differs: A read fails at once after
   @Test("A read fails at once after goOffline if nothing is cached")
   func offlineRead() async throws {

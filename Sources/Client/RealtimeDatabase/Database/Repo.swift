@@ -247,7 +247,10 @@ package final actor Repo {
     case .connecting: phase = .connecting(isFirst: !hasBeenConnected)
     case .connected: phase = .connected
     }
-    if phase == .connected { problem = nil }
+    if phase == .connected {
+      problem = nil
+      hasBeenConnected = true
+    }
     if core.silentSince != silence?.start {
       silence = core.silentSince.map { ($0, Date(timeIntervalSinceNow: -Self.seconds(since: $0))) }
     }
@@ -381,7 +384,6 @@ extension Repo {
       let message = try ServerMessage(decoding: bytes)
       if case .hello(let hello) = message {
         session = hello.session
-        hasBeenConnected = true
         ungreeted = 0
         handle(.transportOpened(id))
       }
