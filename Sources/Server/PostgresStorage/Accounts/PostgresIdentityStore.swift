@@ -189,7 +189,7 @@ package final class PostgresIdentityStore: MovableIdentityStore {
 }
 
 extension IdentityWriter<PostgresFailure> {
-  init(_ connection: PostgresConnection, within limit: Duration) {
+  init(_ connection: PostgresConnection, within limit: Duration = PostgresConnection.patience) {
     self.init(.postgres) { sql, values throws(PostgresFailure) in
       try connection.query(sql, with: values.map { PostgresValue($0) }, within: limit)
     }

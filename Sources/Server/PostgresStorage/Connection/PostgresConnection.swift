@@ -17,6 +17,9 @@ final class PostgresConnection {
   private var isPipelining = false
   /// The shortest time in which PostgreSQL has answered.
   private(set) var roundTrip = Duration.seconds(1)
+  /// How long a statement may take, and how long PostgreSQL may be silent between two rows, where a
+  /// whole tree is read or written.
+  static let patience = Duration.seconds(60)
 
   /// Opens a connection.
   ///
@@ -109,7 +112,7 @@ final class PostgresConnection {
   func query(
     _ sql: String,
     with parameters: [PostgresValue] = [],
-    within limit: Duration
+    within limit: Duration = patience
   ) throws(PostgresFailure) -> PostgresRows {
     let deadline = ContinuousClock.now + limit
     let name = try prepare(sql, for: parameters, until: deadline)
@@ -377,23 +380,20 @@ final class PostgresConnection {
   ///
   /// - Parameters:
   ///   - sql: A `COPY … TO STDOUT (FORMAT binary)`.
-  ///   - silence: How long PostgreSQL may take between two pieces.
   ///   - body: Receives the columns of each row, nil for null; their bytes are valid within the
   ///     call.
   /// - Throws: ``PostgresFailure``, or any error of the body, which closes the connection.
-  func copyOut(
-    _ sql: String,
-    silence: Duration,
-    _ body: ([UnsafeRawBufferPointer?]) throws -> Void
-  ) throws {
+  func copyOut(_ sql: String, _ body: ([UnsafeRawBufferPointer?]) throws -> Void) throws {
     try start(sql)
-    guard let handle, let first = try nextResult(until: .now + silence) else { throw lost(nil) }
+    guard let handle, let first = try nextResult(until: .now + Self.patience) else {
+      throw lost(nil)
+    }
     let refusal = failure(of: first)
     let isCopying =
       UInt32(library.functions.resultStatus(first)) == CPOSTGRES_COPY_OUT.rawValue
     library.functions.clear(first)
     guard isCopying, refusal == nil else {
-      _ = try? finish(until: .now + silence)
+      _ = try? finish(until: .now + Self.patience)
       throw refusal ?? lost("the statement is not a COPY")
     }
     var columns: [UnsafeRawBufferPointer?] = []
@@ -402,7 +402,7 @@ final class PostgresConnection {
       var buffer: UnsafeMutablePointer<CChar>?
       let count = library.functions.getCopyData(handle, &buffer, 1)
       if count == 0 {
-        try wait(isWriting: false, until: .now + silence)
+        try wait(isWriting: false, until: .now + Self.patience)
         guard library.functions.consumeInput(handle) == 1 else { throw lost(nil) }
         continue
       }
@@ -423,7 +423,7 @@ final class PostgresConnection {
         throw error
       }
     }
-    _ = try finish(until: .now + silence)
+    _ = try finish(until: .now + Self.patience)
   }
 
   /// The signature, the flags and the length of the extension, with which a binary copy begins.

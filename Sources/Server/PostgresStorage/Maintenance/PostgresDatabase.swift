@@ -25,13 +25,7 @@ package struct PostgresDatabase: StoredDatabase {
     }
     let connection = try PostgresConnection(to: stores.address)
     defer { connection.close() }
-    return try SnapshotReader.read(
-      connection,
-      database: number,
-      origin: origin,
-      silence: options.silenceLimit,
-      body: body
-    )
+    return try SnapshotReader.read(connection, database: number, origin: origin, body: body)
   }
 
   package func load() throws(StoreError) -> StoredTree { try read { try $0.load() } }
@@ -120,27 +114,24 @@ package struct PostgresDatabase: StoredDatabase {
     let keeper = try stores.acquireOwn(name, patience: patience)
     defer { keeper.release() }
     try PostgresFolder(pools: stores.pools, database: keeper.number, options: options).fold()
-    let silence = options.silenceLimit
     return try StoreError.translatingStorage(at: origin) {
       let connection = try PostgresConnection(to: stores.address)
       defer { connection.close() }
-      return try connection.transact(within: silence) {
+      return try connection.transact {
         let head = try connection.query(
           """
           SELECT last_batch, last_id, last_revision FROM hearth.add_barrier($1::integer, $2::uuid)
           """,
-          with: [.integer(keeper.number), .text(keeper.lease.id)],
-          within: silence
+          with: [.integer(keeper.number), .text(keeper.lease.id)]
         )
         guard head.count == 1, let last = head.uuid(0, column: 1) else {
           throw StoreError(.superseded, description: "\(origin): a server took it in the meantime")
         }
         // Reading the text may take longer than PostgreSQL's default idle timeout.
         try connection.query(
-          "SELECT set_config('idle_in_transaction_session_timeout', '0', true)",
-          within: silence
+          "SELECT set_config('idle_in_transaction_session_timeout', '0', true)"
         )
-        let editor = PostgresRowEditor(connection, database: keeper.number, silence: silence)
+        let editor = PostgresRowEditor(connection, database: keeper.number)
         let revision = try body(editor, head.integer(0, column: 2))
         try editor.flush()
         try connection.query(
@@ -148,16 +139,14 @@ package struct PostgresDatabase: StoredDatabase {
           UPDATE hearth.folds SET revision = $2, target = $2, applied = 0, rows = rows + $3
           WHERE database = $1
           """,
-          with: [.integer(keeper.number), .integer(revision), .integer(editor.addedRows)],
-          within: silence
+          with: [.integer(keeper.number), .integer(revision), .integer(editor.addedRows)]
         )
         let stored = try connection.query(
           CommitLink.statement,
           with: [
             .integer(keeper.number), .text(keeper.lease.id), .integer(head.integer(0, column: 0)),
             .uuid(last), .uuid(UUID()), .integer(revision),
-          ] + parameters.values,
-          within: silence
+          ] + parameters.values
         )
         guard stored.bool(0, column: 0) else {
           throw StoreError(.superseded, description: "\(origin): a server took it in the meantime")

@@ -218,20 +218,18 @@ package final class PostgresTreeStores: ClusterStore {
       }
       keeper.release()
     }
-    let limit = options.silenceLimit
     try port.transact { connection throws(PostgresFailure) in
       let rows = try connection.query(
         "SELECT 1 FROM hearth.leases WHERE database = $1 AND id = $2::uuid FOR UPDATE",
-        with: [.integer(keeper.number), .text(keeper.lease.id)],
-        within: limit
+        with: [.integer(keeper.number), .text(keeper.lease.id)]
       )
       guard rows.count == 1 else {
         throw PostgresFailure(own: "another server leads it now")
       }
       // First, because it waits for accounts that are being created and keeps others from it.
       let values = newName.map { [PostgresValue.text($0)] } ?? []
-      try connection.query(statement, with: [.integer(keeper.number)] + values, within: limit)
-      let identities = IdentityWriter(connection, within: limit)
+      try connection.query(statement, with: [.integer(keeper.number)] + values)
+      let identities = IdentityWriter(connection)
       // Tokens name the database, and others may have accounts in the next one of that name.
       try identities.apply(.revokeAll(database: name, validSince: now() / 1_000 + 1))
       try identities.apply(accounts)

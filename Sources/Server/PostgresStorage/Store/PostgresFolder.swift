@@ -21,15 +21,12 @@ struct PostgresFolder {
   func fold() throws(StoreError) {
     let pool = pools.maintenance
     let connection = try StoreError.translating(at: origin) {
-      try pool.take(until: .now + options.silenceLimit, isChecked: true)
+      try pool.take(until: .now + PostgresConnection.patience, isChecked: true)
     }
     defer { pool.giveBack(connection) }
     do {
       // A fold can be repeated, so its commits need not wait for the disk.
-      try connection.query(
-        "SELECT set_config('synchronous_commit', 'off', false)",
-        within: options.silenceLimit
-      )
+      try connection.query("SELECT set_config('synchronous_commit', 'off', false)")
       let position = try read(connection) { try $0.position() }
       var progress = position.fold
       if progress.revision < progress.target { try finish(&progress, on: connection) }
@@ -48,13 +45,7 @@ struct PostgresFolder {
     _ connection: PostgresConnection,
     _ body: (SnapshotReader) throws -> Result
   ) throws -> Result {
-    try SnapshotReader.read(
-      connection,
-      database: database,
-      origin: origin,
-      silence: options.silenceLimit,
-      body: body
-    )
+    try SnapshotReader.read(connection, database: database, origin: origin, body: body)
   }
 
   /// Applies the remaining changes of a fold.
@@ -68,13 +59,9 @@ struct PostgresFolder {
         applied >= changes.count
         ? FoldProgress(revision: progress.target)
         : FoldProgress(revision: progress.revision, target: progress.target, applied: applied)
-      try connection.transact(within: options.silenceLimit) {
+      try connection.transact {
         try lock(progress, on: connection)
-        let editor = PostgresRowEditor(
-          connection,
-          database: database,
-          silence: options.silenceLimit
-        )
+        let editor = PostgresRowEditor(connection, database: database)
         try editor.prefetch(part)
         let tree = RowTree(editor)
         for change in part { try tree.apply(change) }
@@ -87,8 +74,7 @@ struct PostgresFolder {
           with: [
             .integer(database), .integer(next.revision), .integer(next.target),
             .integer(Int64(next.applied)), .integer(editor.addedRows),
-          ],
-          within: options.silenceLimit
+          ]
         )
       }
       progress = next
@@ -99,8 +85,7 @@ struct PostgresFolder {
   private func lock(_ progress: FoldProgress, on connection: PostgresConnection) throws {
     let rows = try connection.query(
       "SELECT revision, target, applied FROM hearth.folds WHERE database = $1 FOR UPDATE",
-      with: [.integer(database)],
-      within: options.silenceLimit
+      with: [.integer(database)]
     )
     guard rows.count == 1, rows.integer(0, column: 0) == progress.revision,
       rows.integer(0, column: 1) == progress.target
@@ -123,8 +108,7 @@ struct PostgresFolder {
       DELETE FROM hearth.log l WHERE l.database = $1 AND l.revision <= $2 AND l.batch <
         (SELECT max(h.batch) FROM hearth.log h WHERE h.database = $1)
       """,
-      with: [.integer(database), .integer(last)],
-      within: options.silenceLimit
+      with: [.integer(database), .integer(last)]
     )
     try connection.query(
       """
@@ -133,8 +117,7 @@ struct PostgresFolder {
         GROUP BY owner, client HAVING count(*) > 1
       ) n WHERE l.database = $1 AND l.owner = n.owner AND l.client = n.client AND l.batch < n.batch
       """,
-      with: [.integer(database)],
-      within: options.silenceLimit
+      with: [.integer(database)]
     )
   }
 }
@@ -145,7 +128,7 @@ extension PostgresConnection {
   /// - Throws: Any error of the closure, with nothing changed, or ``PostgresFailure``.
   func transact<Result>(
     beginningWith begin: String = "BEGIN",
-    within limit: Duration,
+    within limit: Duration = patience,
     _ body: () throws -> Result
   ) throws -> Result {
     try run(begin, within: limit)

@@ -17,7 +17,6 @@ final class PostgresRowEditor: RowEditor {
 
   private let connection: PostgresConnection
   private let database: Int64
-  private let silence: Duration
   private var known: [ArraySlice<UInt8>: Known] = [:]
   /// The paths that have been removed with everything below them, each with the number of its last
   /// removal.
@@ -31,10 +30,9 @@ final class PostgresRowEditor: RowEditor {
   /// The number of rows inserted, less those removed.
   private(set) var addedRows: Int64 = 0
 
-  init(_ connection: PostgresConnection, database: Int64, silence: Duration) {
+  init(_ connection: PostgresConnection, database: Int64) {
     self.connection = connection
     self.database = database
-    self.silence = silence
   }
 
   // MARK: Reading
@@ -73,8 +71,7 @@ final class PostgresRowEditor: RowEditor {
     for path in paths { note(nil, at: path) }
     let rows = try connection.query(
       "SELECT path, value FROM hearth.nodes WHERE database = $1 AND path = ANY ($2)",
-      with: [.integer(database), .byteArrays(paths.map { Array($0) })],
-      within: silence
+      with: [.integer(database), .byteArrays(paths.map { Array($0) })]
     )
     for row in 0..<rows.count {
       let path = rows.bytes(row, column: 0)[...]
@@ -145,8 +142,7 @@ final class PostgresRowEditor: RowEditor {
         INSERT INTO hearth.nodes
           SELECT $1, e.* FROM unnest($2, $3) AS e (path, value)
         """,
-        with: [.integer(database), .byteArrays(paths), .byteArrays(values)],
-        within: silence
+        with: [.integer(database), .byteArrays(paths), .byteArrays(values)]
       )
       addedRows += Int64(kinds.count)
     } else {
@@ -155,8 +151,7 @@ final class PostgresRowEditor: RowEditor {
         with: [
           .integer(database), .bytes(kinds), .byteArrays(paths), .byteArrays(ends),
           .byteArrays(values),
-        ],
-        within: silence
+        ]
       )
       addedRows += rows.integer(0, column: 0)
     }

@@ -16,8 +16,6 @@ package struct PostgresStoreOptions: Sendable {
   /// How many batches of a database may be under way; within that, as many as the distance to
   /// PostgreSQL is worth.
   package var batchesUnderWay: ClosedRange<Int> = 1...8
-  /// How long PostgreSQL may be silent while a whole tree is read or written.
-  package var silenceLimit: Duration = .seconds(60)
   /// How long one query about servers and leases may take.
   package var leaseLimit: Duration = .seconds(3)
   /// The duration of a lease that a store renews itself, without a server that does so.

@@ -64,16 +64,12 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
   private func read(since known: StoredTree?) throws(StoreError) -> StoredTree {
     try StoreError.translating(at: origin) {
       let connection = try pools.maintenance.take(
-        until: .now + options.silenceLimit,
+        until: .now + PostgresConnection.patience,
         isChecked: true
       )
       defer { pools.maintenance.giveBack(connection) }
-      let tree = try SnapshotReader.read(
-        connection,
-        database: database.id,
-        origin: origin,
-        silence: options.silenceLimit
-      ) { reader in
+      let tree = try SnapshotReader.read(connection, database: database.id, origin: origin) {
+        reader in
         try reader.load(since: known) {
           options.report(.loading(database: database.name, rows: $0))
         }

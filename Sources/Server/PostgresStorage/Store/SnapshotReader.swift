@@ -6,7 +6,6 @@ struct SnapshotReader {
   private let connection: PostgresConnection
   private let database: Int64
   private let origin: String
-  private let silence: Duration
 
   /// Runs a closure on one snapshot.
   ///
@@ -15,7 +14,6 @@ struct SnapshotReader {
     _ connection: PostgresConnection,
     database: Int64,
     origin: String,
-    silence: Duration,
     body: (SnapshotReader) throws -> Result
   ) throws -> Result {
     try connection.transact(
@@ -28,12 +26,7 @@ struct SnapshotReader {
         within: .seconds(10)
       )
       return try body(
-        SnapshotReader(
-          connection: connection,
-          database: database,
-          origin: origin,
-          silence: silence
-        )
+        SnapshotReader(connection: connection, database: database, origin: origin)
       )
     }
   }
@@ -44,14 +37,12 @@ struct SnapshotReader {
   typealias Position = (revision: Int64, fold: FoldProgress, rows: Int64)
 
   func position() throws -> Position {
-    let rows = try connection.query(
+    let rows = try query(
       """
       SELECT h.revision, f.revision, f.target, f.applied, f.rows
       FROM hearth.log h JOIN hearth.folds f USING (database) WHERE h.database = $1
       ORDER BY h.batch DESC LIMIT 1
-      """,
-      with: [.integer(database)],
-      within: silence
+      """
     )
     guard rows.count == 1 else {
       throw StoreError(.missing, description: "\(origin): there is no such database")
@@ -89,8 +80,7 @@ struct SnapshotReader {
       """
       COPY (SELECT path, value FROM hearth.nodes WHERE database = \(database) ORDER BY path)
       TO STDOUT (FORMAT binary)
-      """,
-      silence: silence
+      """
     ) { columns in
       guard columns.count == 2, let path = columns[0], let value = columns[1] else { return }
       count += 1
@@ -209,10 +199,7 @@ struct SnapshotReader {
   ///
   /// A promoted standby may lack what was stored, and goes on with other commits.
   private func lineage() throws -> String {
-    let rows = try connection.query(
-      "SELECT timeline || ' ' || start FROM hearth.history()",
-      within: silence
-    )
+    let rows = try connection.query("SELECT timeline || ' ' || start FROM hearth.history()")
     return "\(database) \(rows.text(0, column: 0))"
   }
 
@@ -262,8 +249,9 @@ struct SnapshotReader {
     return rows.count == 0 ? nil : try RulesCoding.decode(rows.bytes(0, column: 0))
   }
 
-  private func query(_ sql: String) throws -> PostgresRows {
-    try connection.query(sql, with: [.integer(database)], within: silence)
+  /// Runs a statement whose first parameter is the number of the database.
+  private func query(_ sql: String, _ others: [PostgresValue] = []) throws -> PostgresRows {
+    try connection.query(sql, with: [.integer(database)] + others)
   }
 }
 
@@ -328,8 +316,7 @@ extension SnapshotReader: CommitLog {
       COPY (SELECT revision, payload FROM hearth.log WHERE database = \(database)
         AND revision > \(revision) AND revision <= \(last) AND payload IS NOT NULL ORDER BY batch)
       TO STDOUT (FORMAT binary)
-      """,
-      silence: silence
+      """
     ) { columns in
       guard columns.count == 2, let number = columns[0], let payload = columns[1] else { return }
       try body(number.reduce(Int64(0)) { $0 << 8 | Int64($1) }, Array(payload))
@@ -342,10 +329,9 @@ extension SnapshotReader: RowTable {
   private static let width = 256
 
   func values(at paths: [ArraySlice<UInt8>]) throws -> [ArraySlice<UInt8>: [UInt8]] {
-    let rows = try connection.query(
+    let rows = try query(
       "SELECT path, value FROM hearth.nodes WHERE database = $1 AND path = ANY ($2)",
-      with: [.integer(database), .byteArrays(paths.map { Array($0) })],
-      within: silence
+      [.byteArrays(paths.map { Array($0) })]
     )
     var values: [ArraySlice<UInt8>: [UInt8]] = [:]
     for row in 0..<rows.count {
@@ -355,13 +341,12 @@ extension SnapshotReader: RowTable {
   }
 
   func paths(from first: ArraySlice<UInt8>, before end: ArraySlice<UInt8>) throws -> [[UInt8]] {
-    let rows = try connection.query(
+    let rows = try query(
       """
       SELECT path FROM hearth.nodes WHERE database = $1 AND path >= $2 AND path < $3 ORDER BY path
       LIMIT \(Self.width)
       """,
-      with: [.integer(database), .bytes(Array(first)), .bytes(Array(end))],
-      within: silence
+      [.bytes(Array(first)), .bytes(Array(end))]
     )
     return (0..<rows.count).map { rows.bytes($0, column: 0) }
   }
