@@ -43,15 +43,15 @@ struct IdentityContractTests {
     )
   }
 
-  /// Makes the same changes to a store and to one in memory, and compares their content.
+  /// Makes the same changes to a store and to a model of it, and compares their content.
   @Test(
-    "A store agrees with the one in memory",
-    arguments: Storage.durable,
+    "A store agrees with its model",
+    arguments: Storage.allCases,
     Thoroughness.seeds(30)
   )
   func model(storage: Storage, seed: UInt64) throws {
     let store = try storage.identities(in: directory)
-    let memory = MemoryIdentityStore()
+    let expected = ModelIdentityStore()
     var random = SplitMix64(seed: seed)
     var tokens: [[UInt8]] = []
     var lastSession = 0
@@ -64,7 +64,7 @@ struct IdentityContractTests {
       switch random.below(12) {
       case 0...2:
         let email = random.below(3) == 0 ? nil : "\(step)@example.com"
-        let old = memory.account(uid, in: database)
+        let old = expected.account(uid, in: database)
         change = .save(account(uid, email: email, in: database), insteadOf: old)
       case 3: change = .delete(uid: uid, database: database)
       case 4: change = random.below(5) == 0 ? .clear(database: database) : .tidy(at: Int64(step))
@@ -74,7 +74,7 @@ struct IdentityContractTests {
         change = .begin(session("s\(lastSession)", of: uid), token: token)
       case 8...9:
         guard let old = tokens.randomElement(using: &random),
-          memory.session(ofToken: old)?.replaced == nil
+          expected.session(ofToken: old)?.replaced == nil
         else { continue }
         tokens.append(token)
         change = .replace(token: old, successor: token, at: Int64(step))
@@ -85,34 +85,34 @@ struct IdentityContractTests {
         )
       }
       try store.apply([change])
-      memory.apply([change])
+      expected.apply([change])
       for name in ["hearth", "other"] {
-        let all = memory.accounts(in: name, after: nil, limit: 99)
+        let all = expected.accounts(in: name, after: nil, limit: 99)
         #expect(try store.accounts(in: name, after: nil, limit: 99) == all)
         #expect(
           try store.accounts(in: name, after: "b", limit: 1)
-            == memory.accounts(in: name, after: "b", limit: 1)
+            == expected.accounts(in: name, after: "b", limit: 1)
         )
         for email in all.compactMap(\.email) {
           #expect(
-            try store.account(of: email, in: name) == memory.account(of: email, in: name)
+            try store.account(of: email, in: name) == expected.account(of: email, in: name)
           )
         }
       }
       for token in tokens.suffix(12) {
-        #expect(try store.session(ofToken: token) == memory.session(ofToken: token))
+        #expect(try store.session(ofToken: token) == expected.session(ofToken: token))
       }
     }
     for token in tokens {
-      #expect(try store.session(ofToken: token) == memory.session(ofToken: token))
+      #expect(try store.session(ofToken: token) == expected.session(ofToken: token))
     }
-    #expect(try Set(store.revocations(since: 10)) == Set(memory.revocations(since: 10)))
+    #expect(try Set(store.revocations(since: 10)) == Set(expected.revocations(since: 10)))
     try store.close()
   }
 
   @Test(
     "Two accounts of a database cannot share an address; the whole set of changes is refused",
-    arguments: Storage.durable
+    arguments: Storage.allCases
   )
   func uniqueEmail(storage: Storage) throws {
     let store = try storage.identities(in: directory)

@@ -31,29 +31,31 @@ struct AccountStoreFailureTests {
       self.isUnreadable = isUnreadable
     }
 
-    func account(_ uid: String, in database: String) -> Account? {
-      memory.account(uid, in: database)
+    func account(_ uid: String, in database: String) throws -> Account? {
+      try memory.account(uid, in: database)
     }
-    func account(of email: EmailAddress, in database: String) -> Account? {
-      memory.account(of: email, in: database)
+    func account(of email: EmailAddress, in database: String) throws -> Account? {
+      try memory.account(of: email, in: database)
     }
-    func accounts(in database: String, after uid: String?, limit: Int) -> [Account] {
-      memory.accounts(in: database, after: uid, limit: limit)
+    func accounts(in database: String, after uid: String?, limit: Int) throws -> [Account] {
+      try memory.accounts(in: database, after: uid, limit: limit)
     }
-    func session(ofToken hash: [UInt8]) -> RefreshRecord? { memory.session(ofToken: hash) }
-    func code(_ hash: [UInt8]) -> OneTimeCode? { memory.code(hash) }
+    func session(ofToken hash: [UInt8]) throws -> RefreshRecord? {
+      try memory.session(ofToken: hash)
+    }
+    func code(_ hash: [UInt8]) throws -> OneTimeCode? { try memory.code(hash) }
     func revocations(since second: Int64) throws -> [TokenAuthority.Revocation] {
       if isUnreadable.withLockedValue({ $0 }) {
         throw StoreError(kind, description: "/secret/place: the disk does not work")
       }
-      return memory.revocations(since: second)
+      return try memory.revocations(since: second)
     }
     func apply(_ changes: [IdentityChange]) throws {
       if isFailing.withLockedValue({ $0 }) {
         onFailure()
         throw StoreError(kind, description: "/secret/place: the disk does not work")
       }
-      memory.apply(changes)
+      try memory.apply(changes)
       stored.withLockedValue { $0 += 1 }
     }
     func secret(_ file: SecretFile) -> JSONValue? { memory.secret(file) }

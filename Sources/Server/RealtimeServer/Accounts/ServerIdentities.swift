@@ -82,7 +82,7 @@ final class ServerIdentities {
     onRevocation: @escaping (TokenAuthority.Revocation) -> Void,
     onLoss: @escaping (StoreError) -> Void
   ) -> EventLoopFuture<Void> {
-    guard verifier == nil else {
+    guard verifier == nil, let openStore = options.openStore else {
       isReady = true
       return eventLoop.makeSucceededVoidFuture()
     }
@@ -91,7 +91,7 @@ final class ServerIdentities {
     let promise = eventLoop.makePromise(of: AccountService.self)
     promise.completeWithTask { [options, isEmulator, eventLoop, logger, clock] in
       try await AccountService(
-        options.openStore,
+        openStore,
         settings: options.settings(isEmulator: isEmulator),
         clock: clock,
         logger: logger,
@@ -152,9 +152,9 @@ public struct IdentityOptions: Sendable {
   /// Whether people can create accounts for themselves; otherwise only administrators can.
   public var allowsSignUp = true
 
-  /// Opens the store of accounts and keys, by default in memory; the server closes it when it
-  /// stops.
-  package var openStore: @Sendable () throws -> any IdentityStore = { MemoryIdentityStore() }
+  /// Opens the store of accounts and keys, which the server closes when it stops; nil keeps them in
+  /// memory.
+  package var openStore: (@Sendable () throws -> any IdentityStore)?
   /// How often changes by other servers are read; nil when there are none.
   package var refreshInterval: Duration?
   /// Adjusts other settings, such as the cost of a password.

@@ -124,6 +124,7 @@ public final class DatabaseServer: Sendable {
     if stores is any ClusterStore, options.identities.refreshInterval == nil {
       options.identities.refreshInterval = .seconds(1)
     }
+    options.identities.openStore = options.identities.openStore ?? { MemoryIdentityStore() }
     let settled = options
     let readCertificate: CertificateSource = { () throws(DatabaseServerError) in
       try settled.tls?.certificate(logger, now: clock())

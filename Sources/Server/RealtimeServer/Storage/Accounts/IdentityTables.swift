@@ -253,20 +253,23 @@ package struct IdentityWriter<Failure: Error> {
   }
 }
 
-/// A store of accounts in the tables of a database, whose contents can be moved as a whole.
-package protocol MovableIdentityStore: IdentityStore {
+/// A store of accounts in the tables of a database.
+package protocol TableIdentityStore: IdentityStore {
   /// Reads the tables.
   ///
   /// - Throws: `StoreError` when they cannot be read.
   func read<Value>(_ body: (IdentityReader) throws -> Value) throws(StoreError) -> Value
+}
 
+/// A store of accounts whose contents can be moved as a whole.
+package protocol MovableIdentityStore: TableIdentityStore {
   /// Takes over the contents of another store.
   ///
   /// - Throws: `StoreError` when there are accounts or secrets already, or they cannot be stored.
   func restore(_ contents: IdentityContents) throws
 }
 
-extension MovableIdentityStore {
+extension TableIdentityStore {
   package func account(_ uid: String, in database: String) throws -> Account? {
     try read {
       try $0.accounts("WHERE database = $1 AND uid = $2", [.bytes(database), .bytes(uid)]).first
@@ -301,7 +304,9 @@ extension MovableIdentityStore {
   package func revocations(since second: Int64) throws -> [TokenAuthority.Revocation] {
     try read { try $0.revocations(since: second) }
   }
+}
 
+extension MovableIdentityStore {
   /// Reads everything.
   ///
   /// - Throws: `StoreError` when it cannot be read.

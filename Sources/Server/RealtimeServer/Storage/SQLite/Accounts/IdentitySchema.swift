@@ -31,6 +31,12 @@ enum IdentitySchema {
     }
   }
 
+  static func openInMemory() throws -> DatabaseQueue {
+    let queue = try DatabaseQueue()
+    try DatabaseMigrator(migrations).migrate(queue)
+    return queue
+  }
+
   private static let migrations: KeyValuePairs = [
     "accounts, sessions, codes": """
     CREATE TABLE accounts (

@@ -1,9 +1,10 @@
-internal import NIOConcurrencyHelpers
-package import RealtimeCore
+import NIOConcurrencyHelpers
+import RealtimeCore
 
-/// An in-memory store of accounts, which are lost when the server stops; for tests and the
-/// emulator.
-package final class MemoryIdentityStore: IdentityStore {
+@testable import RealtimeServer
+
+/// Accounts in dictionaries, as a model of what every store of accounts does.
+final class ModelIdentityStore: IdentityStore {
   private struct Entry {
     var session: SignInSession
     var used: Int64
@@ -22,17 +23,15 @@ package final class MemoryIdentityStore: IdentityStore {
 
   private let state = NIOLockedValueBox(State())
 
-  package init() {}
-
-  package func account(_ uid: String, in database: String) -> Account? {
+  func account(_ uid: String, in database: String) -> Account? {
     state.withLockedValue { $0.accounts[database]?[uid] }
   }
 
-  package func account(of email: EmailAddress, in database: String) -> Account? {
+  func account(of email: EmailAddress, in database: String) -> Account? {
     state.withLockedValue { $0.accounts[database]?.values.first { $0.email == email } }
   }
 
-  package func accounts(in database: String, after uid: String?, limit: Int) -> [Account] {
+  func accounts(in database: String, after uid: String?, limit: Int) -> [Account] {
     let all = state.withLockedValue { $0.accounts[database]?.values.map(\.self) ?? [] }
     return Array(
       all.filter { account in uid.map { Self.precedes($0, account.uid) } ?? true }
@@ -45,7 +44,7 @@ package final class MemoryIdentityStore: IdentityStore {
     left.utf8.lexicographicallyPrecedes(right.utf8)
   }
 
-  package func session(ofToken hash: [UInt8]) -> RefreshRecord? {
+  func session(ofToken hash: [UInt8]) -> RefreshRecord? {
     state.withLockedValue { state in
       guard let token = state.tokens[hash], let entry = state.sessions[token.session] else {
         return nil
@@ -54,23 +53,23 @@ package final class MemoryIdentityStore: IdentityStore {
     }
   }
 
-  package func code(_ hash: [UInt8]) -> OneTimeCode? {
+  func code(_ hash: [UInt8]) -> OneTimeCode? {
     state.withLockedValue { $0.codes[hash] }
   }
 
-  package func revocations(since second: Int64) -> [TokenAuthority.Revocation] {
+  func revocations(since second: Int64) -> [TokenAuthority.Revocation] {
     state.withLockedValue { $0.revocations.filter { $0.validSince > second } }
   }
 
-  package func secret(_ file: SecretFile) -> JSONValue? {
+  func secret(_ file: SecretFile) -> JSONValue? {
     state.withLockedValue { $0.secrets[file] }
   }
 
-  package func setSecret(_ file: SecretFile, to json: JSONValue) {
+  func setSecret(_ file: SecretFile, to json: JSONValue) {
     state.withLockedValue { $0.secrets[file] = json }
   }
 
-  package func addSecret(_ file: SecretFile, holding json: JSONValue) -> JSONValue {
+  func addSecret(_ file: SecretFile, holding json: JSONValue) -> JSONValue {
     state.withLockedValue { state in
       let known = state.secrets[file] ?? json
       state.secrets[file] = known
@@ -78,13 +77,13 @@ package final class MemoryIdentityStore: IdentityStore {
     }
   }
 
-  package func apply(_ changes: [IdentityChange]) {
+  func apply(_ changes: [IdentityChange]) {
     state.withLockedValue { state in
       for change in changes { Self.apply(change, to: &state) }
     }
   }
 
-  package func close() {}
+  func close() {}
 
   // MARK: Changes
 
