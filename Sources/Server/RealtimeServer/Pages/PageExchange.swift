@@ -7,39 +7,15 @@ internal import RealtimeTransport
 /// State: waiting for its turn, or for memory → asking (answers of the hub are awaited) → asking
 /// again, depending on the answers → rendering (off the event loop) → answered. Confined to the
 /// server's event loop.
-final class PageExchange: InternalPeer, Schedulable {
+struct PageExchange {
   /// The maximum number of steps for one page.
   private static let stepLimit = 4
 
-  let account: SchedulerAccount
-  var isWaiting = false
   private let request: HTTPRequest
-  private let core: DatabaseCore
+  private let peer: RequestPeer
   private let versions: PageVersions
-  private let promise: EventLoopPromise<HTTPReply>
-  private var peer: PeerID?
-  private var steps = 0
-  /// The reads to make once its turn has come.
-  private var reads: [PageRead] = []
-  /// Continues with the answers.
-  private var next: (@Sendable ([PageData]) -> PageStep)?
-  private var answers: [PageData?] = []
-  /// The answers of all steps so far.
-  private var data: [PageData] = []
-  /// The number of the request before the first of this step.
-  private var base: Int64 = 0
-  /// Whether it is waiting for its turn or for memory, so that nothing is lost by giving it up.
-  private var isPending = false
+  private var core: DatabaseCore { peer.core }
 
-  private init(_ request: HTTPRequest, on core: DatabaseCore, versions: PageVersions) {
-    self.request = request
-    self.core = core
-    self.versions = versions
-    promise = core.eventLoop.makePromise()
-    account = core.context.account(of: request.connection)
-  }
-
-  /// Makes a page; the server keeps the exchange alive until it is answered.
   static func run(
     _ request: HTTPRequest,
     from pages: any PageSource,
@@ -50,81 +26,52 @@ final class PageExchange: InternalPeer, Schedulable {
     let segments = request.path.split(separator: "/").map {
       PercentEncoding.decode($0) ?? String($0)
     }
-    let exchange = PageExchange(request, on: core, versions: versions)
-    exchange.peer = core.openInternal(exchange)
-    exchange.follow(
-      pages.page(for: PageRequest(segments: segments, parameters: request.parameters))
-    )
-    return exchange.promise.futureResult
+    let asked = PageRequest(segments: segments, parameters: request.parameters)
+    let peer = RequestPeer(on: core, over: request.connection) { request.reader?.isGone == true }
+    return peer.open { _ in
+      PageExchange(request: request, peer: peer, versions: versions)
+        .follow(pages.page(for: asked), after: [])
+    }
   }
 
-  // MARK: Steps
-
-  private func follow(_ step: PageStep) {
+  /// Follows a step after others, each with the data that it has read.
+  private func follow(_ step: PageStep, after steps: [[PageData]]) {
     switch step {
-    case .read(let reads, let next): read(reads, then: next)
-    case .render(let render): self.render(render)
+    case .read(let reads, let next):
+      guard steps.count < Self.stepLimit, reads.count <= PageRead.limit else {
+        return peer.finish(RESTError(500, reason: "the page reads too much data").answer)
+      }
+      read(reads) { follow(next($0), after: steps + [$0]) }
+    case .render(let make): render(make, from: steps.flatMap(\.self))
     }
   }
 
-  private func read(_ reads: [PageRead], then next: @escaping @Sendable ([PageData]) -> PageStep) {
-    steps += 1
-    guard steps <= Self.stepLimit, reads.count <= PageRead.limit else {
-      return finish(RESTError(500, reason: "the page reads too much data").answer)
-    }
-    guard !reads.isEmpty else { return follow(next([])) }
-    self.reads = reads
-    self.next = next
-    isPending = true
-    readWhenPossible()
-  }
-
-  /// Requests a turn as soon as unread output leaves enough memory.
-  private func readWhenPossible() {
-    guard peer != nil, !giveUp() else { return }
-    let isHeldBack = reads.contains { core.mustWait(toRead: $0.path, isBehind: false) }
-    guard !isHeldBack else {
-      return core.context.memory.whenRelieved { [weak self] in self?.readWhenPossible() }
-    }
-    core.context.scheduler.request(by: self)
-  }
-
-  var isReady: Bool { isPending && peer != nil }
-
-  func takeTurn() {
-    guard isPending, !giveUp() else { return }
-    isPending = false
-    answers = Array(repeating: nil, count: reads.count)
-    let first = base
-    for (index, read) in reads.enumerated() {
-      guard let peer else { return }
-      core.hand(
-        .request(id: first + Int64(index), .get(path: read.path, query: read.query)),
-        from: peer
-      )
+  private func read(_ reads: [PageRead], then next: @escaping ([PageData]) -> Void) {
+    guard !reads.isEmpty else { return next([]) }
+    peer.whenPossible(toRead: reads.map(\.path)) {
+      peer.isPending = true
+      peer.whenItIsTurn {
+        peer.isPending = false
+        peer.ask(reads.map { .get(path: $0.path, query: $0.query) }) { responses in
+          next(responses.map { PageData($0) })
+        }
+      }
     }
   }
 
-  /// Ends the exchange if its reader has left; returns whether it has.
-  private func giveUp() -> Bool {
-    guard request.reader?.isGone == true else { return false }
-    finish(RESTError.clientHasLeft.answer)
-    return true
-  }
-
-  private func render(_ make: @escaping @Sendable () -> Page) {
+  private func render(_ make: @escaping @Sendable () -> Page, from data: [PageData]) {
     let address = request.target
     if let kept = versions.page(at: address, of: data) { return answer(with: kept) }
     let limit = core.options.limits.responseBytes
     core.context.workers.perform(
-      for: account,
+      for: peer.account,
       isLong: false,
       mayBegin: { [memory = core.context.memory] in !memory.isExhausted(isWaiting: false) },
-      isGivenUp: { [self] in giveUp() },
+      isGivenUp: { peer.giveUp() },
       { RenderedPage(make()) },
-      then: { [self] rendered in
+      then: { rendered in
         guard rendered.page.body.count <= limit else {
-          return finish(RESTError.answerTooBig.answer)
+          return peer.finish(RESTError.answerTooBig.answer)
         }
         versions.keep(rendered, at: address, of: data)
         answer(with: rendered)
@@ -133,39 +80,7 @@ final class PageExchange: InternalPeer, Schedulable {
   }
 
   private func answer(with page: RenderedPage) {
-    finish(page.answer(to: request, at: core.context.clock(), versions: versions))
-  }
-
-  private func finish(_ answer: HTTPAnswer) {
-    guard let peer else { return }
-    self.peer = nil
-    next = nil
-    promise.succeed(.answer(answer))
-    core.closeInternal(peer)
-  }
-
-  // MARK: Peer
-
-  func receive(_ message: ServerMessage) {
-    guard case .response(let id, let response) = message,
-      let index = Int(exactly: id - base), answers.indices.contains(index)
-    else { return }
-    answers[index] = PageData(response)
-    let known = answers.compactMap(\.self)
-    guard known.count == answers.count, let next else { return }
-    base += Int64(answers.count)
-    answers = []
-    data += known
-    self.next = nil
-    follow(next(known))
-  }
-
-  func disconnect(_ reason: DisconnectReason) {
-    finish(RESTError(503, reason: "\(reason)").answer)
-  }
-
-  func serverStops() {
-    if isPending { finish(RESTError(503, reason: "the server is stopping").answer) }
+    peer.finish(page.answer(to: request, at: core.context.clock(), versions: versions))
   }
 }
 

@@ -2,103 +2,32 @@ internal import NIOCore
 internal import RealtimeCore
 internal import RealtimeTransport
 
-/// Carries out one REST request as a peer of the hub, so that it takes its place in the common
-/// order.
+/// Carries out one REST request as a peer of the hub.
 ///
 /// State: reading the body → waiting for its turn, then until a user who writes too fast may write,
 /// or for memory → asking (answers of the hub are awaited) → asking again, for the next version in
 /// a condition → answered. Confined to the server's event loop.
-final class RESTExchange: InternalPeer, Schedulable {
+struct RESTExchange {
   /// The size from which a body is decoded, and an answer encoded, off the event loop; in bytes.
   private static let largeBytes = 32 * 1_024
   /// The approximate size of a key with its quotes and the text after it, in bytes.
   private static let keyBytes = 32
 
-  let account: SchedulerAccount
-  var isWaiting = false
-  /// The work to do when the turn of the request comes.
-  private var work: (() -> Void)?
   private let request: RESTRequest
-  private let core: DatabaseCore
-  private let promise: EventLoopPromise<HTTPReply>
-  private var peer: PeerID?
-  private var lastRequest: Int64 = 0
-  private var next: (ServerMessage.Response) -> Void = { _ in }
-  private var timeout: Scheduled<Void>?
-  /// The delayed write of a user who writes too fast.
-  private var turn: Scheduled<Void>?
-  /// Whether a read is waiting for memory for its answer.
-  private var isHeldBack = false
+  private let peer: RequestPeer
+  private var core: DatabaseCore { peer.core }
 
-  private init(_ request: RESTRequest, on core: DatabaseCore) {
-    self.request = request
-    self.core = core
-    promise = core.eventLoop.makePromise()
-    account = core.context.account(of: request.connection)
-  }
-
-  /// Carries out a request; the server keeps the exchange alive until it is answered.
   static func run(_ request: RESTRequest, on core: DatabaseCore) -> EventLoopFuture<HTTPReply> {
-    let exchange = RESTExchange(request, on: core)
-    do throws(RESTError) {
-      exchange.peer = try core.openInternal(exchange, for: request.credential)
-      exchange.start()
-    } catch {
-      exchange.promise.fail(error)
+    let peer = RequestPeer(
+      on: core,
+      over: request.connection,
+      stopReason: "the server is stopping; nothing was written"
+    ) {
+      request.isGivenUp
     }
-    return exchange.promise.futureResult
-  }
-
-  // MARK: Peer
-
-  func receive(_ message: ServerMessage) {
-    guard case .response(lastRequest, let response) = message else { return }
-    next(response)
-  }
-
-  func disconnect(_ reason: DisconnectReason) {
-    finish(RESTError(503, reason: "\(reason)").answer)
-  }
-
-  func serverStops() {
-    guard turn != nil || isHeldBack else { return }
-    finish(RESTError(503, reason: "the server is stopping; nothing was written").answer)
-  }
-
-  private func ask(
-    _ request: ClientRequest,
-    then next: @escaping (ServerMessage.Response) -> Void
-  ) {
-    guard let peer else { return }
-    self.next = next
-    lastRequest += 1
-    core.hand(.request(id: lastRequest, request), from: peer)
-  }
-
-  private func finish(_ answer: HTTPAnswer) {
-    guard let peer else { return }
-    self.peer = nil
-    next = { _ in }
-    timeout?.cancel()
-    turn?.cancel()
-    promise.succeed(.answer(answer))
-    core.closeInternal(peer)
-  }
-
-  // MARK: Turns
-
-  var isReady: Bool { work != nil && peer != nil }
-
-  func takeTurn() {
-    let work = work
-    self.work = nil
-    guard !giveUp() else { return }
-    work?()
-  }
-
-  private func whenItIsTurn(_ work: @escaping () -> Void) {
-    self.work = work
-    core.context.scheduler.request(by: self)
+    return peer.open(for: request.credential) { _ in
+      RESTExchange(request: request, peer: peer).start()
+    }
   }
 
   /// Does work, off the event loop if it is long, and continues with the result.
@@ -110,30 +39,23 @@ final class RESTExchange: InternalPeer, Schedulable {
   ) {
     guard bytes > Self.largeBytes else { return next(work()) }
     core.context.workers.perform(
-      for: account,
+      for: peer.account,
       isLong: bytes > WorkerPool.longBytes,
       mayBegin: mayBegin,
-      isGivenUp: { [self] in giveUp() },
+      isGivenUp: { peer.giveUp() },
       work,
       then: next
     )
   }
 
-  /// Ends a read whose client has left; returns whether it has.
-  private func giveUp() -> Bool {
-    guard request.isGivenUp else { return false }
-    finish(RESTError.clientHasLeft.answer)
-    return true
-  }
-
   // MARK: Requests
 
   private func start() {
-    guard !request.method.isRead else { return whenItIsTurn { self.read() } }
+    guard !request.method.isRead else { return peer.whenItIsTurn { read() } }
     compute(ofBytes: request.bodyLength) { [request] in
       Result { () throws(RESTError) in try request.write() }
     } then: { write in
-      self.whenItIsTurn { self.start(write) }
+      peer.whenItIsTurn { start(write) }
     }
   }
 
@@ -141,18 +63,21 @@ final class RESTExchange: InternalPeer, Schedulable {
     let write: RESTRequest.Write?
     switch result {
     case .success(let value): write = value
-    case .failure(let error): return finish(error.answer)
+    case .failure(let error): return peer.finish(error.answer)
     }
     guard let write else { return read() }
-    guard isSmallEnough(write) else { return finish(RESTError.writeTooBig.answer) }
-    guard let peer, let delay = core.writeDelay(of: peer, length: request.bodyLength) else {
+    guard isSmallEnough(write) else { return peer.finish(RESTError.writeTooBig.answer) }
+    guard let id = peer.id, let delay = core.writeDelay(of: id, length: request.bodyLength) else {
       return perform(write)
     }
     // As over a WebSocket, a user who writes too fast has to wait, but is not refused.
-    turn = core.eventLoop.assumeIsolated().scheduleTask(in: delay) {
-      self.turn = nil
-      self.perform(write)
-    }
+    peer.isPending = true
+    peer.timers.append(
+      core.eventLoop.assumeIsolated().scheduleTask(in: delay) {
+        peer.isPending = false
+        perform(write)
+      }
+    )
   }
 
   /// Whether a write is within the size limit that the request itself sets.
@@ -161,7 +86,7 @@ final class RESTExchange: InternalPeer, Schedulable {
   private func isSmallEnough(_ write: RESTRequest.Write) -> Bool {
     request.options.writeSize.allows { limit in
       var estimate = WriteEstimate(upTo: limit, bytes: request.bodyLength)
-      let isKnown = peer.map { core.hub.mayRead(request.path, peer: $0) } ?? false
+      let isKnown = peer.id.map { core.hub.mayRead(request.path, peer: $0) } ?? false
       let replaced = isKnown ? core.hub.snapshot : .empty
       switch write {
       case .set(let path, let node):
@@ -191,25 +116,20 @@ final class RESTExchange: InternalPeer, Schedulable {
   private func read() {
     let deadline = request.options.timeout.map { NIODeadline.now() + $0 }
     if let deadline {
-      timeout = core.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
-        self.finish(RESTError.readTooSlow.answer)
-      }
+      peer.timers.append(
+        core.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) {
+          peer.finish(RESTError.readTooSlow.answer)
+        }
+      )
     }
-    getWhenPossible(deadline)
+    peer.whenPossible(toRead: request.options.isShallow ? [] : [request.path]) { get(deadline) }
   }
 
-  /// Requests the data as soon as unread output leaves enough memory.
-  private func getWhenPossible(_ deadline: NIODeadline?) {
-    guard peer != nil, !giveUp() else { return }
-    isHeldBack =
-      !request.options.isShallow && core.mustWait(toRead: request.path, isBehind: false)
-    guard !isHeldBack else {
-      return core.context.memory.whenRelieved { [weak self] in self?.getWhenPossible(deadline) }
-    }
+  private func get(_ deadline: NIODeadline?) {
     // A priority is not data of its own, but belongs to the data above it.
     let isPriority = request.path.isPriority
     let path = (isPriority ? request.path.parent : nil) ?? request.path
-    ask(.get(path: path, query: request.query ?? .all)) { [self] response in
+    peer.ask(.get(path: path, query: request.query ?? .all)) { response in
       guard response.status == .ok, let found = Self.node(response) else {
         return refuse(response)
       }
@@ -234,7 +154,7 @@ final class RESTExchange: InternalPeer, Schedulable {
       } then: { answer in
         // The timeout task cannot run while the answer is being made on this thread.
         let isTooLate = deadline.map { $0 < .now() } ?? false
-        self.finish(isTooLate ? RESTError.readTooSlow.answer : answer)
+        peer.finish(isTooLate ? RESTError.readTooSlow.answer : answer)
       }
     }
   }
@@ -248,7 +168,7 @@ final class RESTExchange: InternalPeer, Schedulable {
   private func set(_ path: Path, to node: Node, isRemoval: Bool, attempt: Int) {
     let hashes = request.requiredHashes
     let hash = attempt < hashes.count ? hashes[attempt] : nil
-    ask(.write(WriteRequest(path: path, operation: .set(node), hash: hash))) { [self] response in
+    peer.ask(.write(WriteRequest(path: path, operation: .set(node), hash: hash))) { response in
       let data = Self.node(response)
       switch response.status {
       case .ok:
@@ -267,7 +187,7 @@ final class RESTExchange: InternalPeer, Schedulable {
 
   /// Writes at several paths, and answers with the values that the server has determined for them.
   private func merge(_ changes: [Change], at path: Path) {
-    ask(.write(WriteRequest(path: path, operation: .merge(changes)))) { [self] response in
+    peer.ask(.write(WriteRequest(path: path, operation: .merge(changes)))) { response in
       guard response.status == .ok else { return refuse(response) }
       let data = Self.node(response) ?? .empty
       let options = request.options
@@ -275,16 +195,16 @@ final class RESTExchange: InternalPeer, Schedulable {
         let node = change.node.hasDeferredValues ? data[change.path] : change.node
         return JSONMember(change.path.wireText, node.json(options.form))
       }
-      finish(options.answer(.object(members)))
+      peer.finish(options.answer(.object(members)))
     }
   }
 
   private func append(_ node: Node, at path: Path) {
     let name = core.context.makePushID()
     let child = path.appending(ChildKey(name))
-    ask(.write(WriteRequest(path: child, operation: .set(node)))) { [self] response in
+    peer.ask(.write(WriteRequest(path: child, operation: .set(node)))) { response in
       guard response.status == .ok else { return refuse(response) }
-      finish(request.options.answer(.object(("name", .string(name)))))
+      peer.finish(request.options.answer(.object(("name", .string(name)))))
     }
   }
 
@@ -296,12 +216,12 @@ final class RESTExchange: InternalPeer, Schedulable {
       [request] in
       request.answer(node, status: status, tag: version?.exactHash)
     } then: { answer in
-      self.finish(answer)
+      peer.finish(answer)
     }
   }
 
   private func refuse(_ response: ServerMessage.Response) {
-    finish(core.restError(response).answer)
+    peer.finish(core.restError(response).answer)
   }
 
   /// The data in an answer of the hub, or nil when there is none.

@@ -3,75 +3,43 @@ internal import RealtimeCore
 internal import RealtimeTransport
 
 /// Shows or replaces the rules of a database, as a peer of its hub; for administrators only.
-///
-/// State: asking (the rules are being stored) → answered. Confined to the server's event loop.
-final class RulesExchange: InternalPeer {
-  private let core: DatabaseCore
-  private let promise: EventLoopPromise<HTTPReply>
-  private var peer: PeerID?
-
-  private init(_ core: DatabaseCore) {
-    self.core = core
-    promise = core.eventLoop.makePromise()
-  }
-
-  /// Carries out a request; the server keeps the exchange alive until it is answered.
+enum RulesExchange {
   static func run(_ request: RulesRequest, on core: DatabaseCore) -> EventLoopFuture<HTTPReply> {
-    let exchange = RulesExchange(core)
-    do throws(RESTError) {
-      let peer = try core.openInternal(exchange, for: request.credential)
-      exchange.peer = peer
-      exchange.start(request.action, as: peer)
-    } catch {
-      exchange.promise.fail(error)
-    }
-    return exchange.promise.futureResult
+    let peer = RequestPeer(on: core)
+    return peer.open(for: request.credential) { start(request.action, of: peer, as: $0) }
   }
 
-  private func start(_ action: RulesRequest.Action, as peer: PeerID) {
-    guard core.hub.identity(of: peer) == .administrator else {
-      return finish(RESTError.permissionDenied.answer)
+  private static func start(_ action: RulesRequest.Action, of peer: RequestPeer, as id: PeerID) {
+    let core = peer.core
+    guard core.hub.identity(of: id) == .administrator else {
+      return peer.finish(RESTError.permissionDenied.answer)
     }
     // These are the durable rules: a replacement only counts once it has been answered.
     let rules = core.hub.durableRules
     switch action {
-    case .read: finish(.json(200, body: Array(rules.source.utf8)))
-    case .readStrictly(isPretty: true): finish(.json(200, body: PrettyJSON.text(rules.json)))
-    case .readStrictly(isPretty: false): finish(.json(200, body: Array(rules.json.text.utf8)))
+    case .read: peer.finish(.json(200, body: Array(rules.source.utf8)))
+    case .readStrictly(isPretty: true): peer.finish(.json(200, body: PrettyJSON.text(rules.json)))
+    case .readStrictly(isPretty: false):
+      peer.finish(.json(200, body: Array(rules.json.text.utf8)))
     case .replace(let source, let isRehearsal):
+      let number = peer.expect { responses in
+        peer.finish(
+          responses[0].status == .ok
+            ? .json(200, body: Array(#"{"status":"ok"}"#.utf8))
+            : core.restError(responses[0]).answer
+        )
+      }
       core.perform(
         core.hub.setRules(
           source: source,
           isRehearsal: isRehearsal,
-          by: peer,
-          request: 1,
+          by: id,
+          request: number,
           at: core.context.clock()
         )
       )
       core.rulesChanged()
     }
-  }
-
-  private func finish(_ answer: HTTPAnswer) {
-    guard let peer else { return }
-    self.peer = nil
-    promise.succeed(.answer(answer))
-    core.closeInternal(peer)
-  }
-
-  // MARK: Peer
-
-  func receive(_ message: ServerMessage) {
-    guard case .response(_, let response) = message else { return }
-    if response.status == .ok {
-      finish(.json(200, body: Array(#"{"status":"ok"}"#.utf8)))
-    } else {
-      finish(core.restError(response).answer)
-    }
-  }
-
-  func disconnect(_ reason: DisconnectReason) {
-    finish(RESTError(503, reason: "\(reason)").answer)
   }
 }
 
