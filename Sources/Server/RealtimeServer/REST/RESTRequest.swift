@@ -243,8 +243,7 @@ struct WriteEstimate {
   /// The number of JSON bytes accepted per second.
   private static let bytesPerSecond = 8 * 1_024 * 1_024
 
-  private let limit: Int
-  private var values = 0
+  private var measure: NodeMeasure
   private let bytes: Int
 
   /// Begins an estimate.
@@ -253,14 +252,14 @@ struct WriteEstimate {
   ///   - limit: The time beyond which the estimate need not be exact.
   ///   - bytes: The length of the request, in bytes.
   init(upTo limit: Duration, bytes: Int) {
-    self.limit = Int(limit.components.seconds) * Self.valuesPerSecond
+    measure = NodeMeasure(values: Int(limit.components.seconds) * Self.valuesPerSecond)
     self.bytes = bytes
   }
 
   /// The estimated time; if it exceeds the limit, it may be too low, but is still above the limit.
   var duration: Duration {
     max(
-      .seconds(Double(values) / Double(Self.valuesPerSecond)),
+      .seconds(Double(measure.values) / Double(Self.valuesPerSecond)),
       .seconds(Double(bytes) / Double(Self.bytesPerSecond))
     )
   }
@@ -268,17 +267,7 @@ struct WriteEstimate {
   /// Counts the values of written or replaced data.
   ///
   /// - Complexity: O(values), but never more than the limit.
-  mutating func add(_ node: Node) {
-    guard values <= limit else { return }
-    guard let children = node.children else {
-      if !node.isEmpty { values += 1 }
-      return
-    }
-    for child in children.map {
-      guard values <= limit else { return }
-      add(child.value)
-    }
-  }
+  mutating func add(_ node: Node) { measure.add(node) }
 }
 
 /// The version of the data at a location: its exact hash, or a fixed word if there is no data.
