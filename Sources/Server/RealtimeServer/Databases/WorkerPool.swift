@@ -17,9 +17,8 @@ final class WorkerPool {
     let mayBegin: () -> Bool
     /// Gives the job up if nobody needs its result any more, and returns whether it did.
     let isGivenUp: () -> Bool
-    /// Does the work; then calls the first closure with its duration, passes the result on, and
-    /// finally calls the second closure.
-    let start: (@escaping (TimeAmount) -> Void, @escaping () -> Void) -> Void
+    /// Does the work, charges the account and passes the result on; then calls the closure.
+    let start: (@escaping () -> Void) -> Void
   }
 
   private struct Lane {
@@ -60,9 +59,9 @@ final class WorkerPool {
     then receive: @escaping (Result) -> Void
   ) {
     let (eventLoop, pool) = (eventLoop, pool)
-    let job = Job(account: account, mayBegin: mayBegin, isGivenUp: isGivenUp) { finished, leave in
+    let job = Job(account: account, mayBegin: mayBegin, isGivenUp: isGivenUp) { leave in
       let end = NIOLoopBound(
-        (finished: finished, receive: receive, leave: leave),
+        (account: account, receive: receive, leave: leave),
         eventLoop: eventLoop
       )
       pool.submit { _ in
@@ -71,7 +70,7 @@ final class WorkerPool {
         let result = work()
         let time = NIODeadline.now() - start
         eventLoop.execute {
-          end.value.finished(time)
+          end.value.account.charge(time, at: .now())
           end.value.receive(result)
           end.value.leave()
         }
@@ -94,17 +93,11 @@ final class WorkerPool {
         memory.whenRelieved { [weak self] in self?.add(job, to: lane) }
         continue
       }
-      return start(job, at: lane)
-    }
-  }
-
-  private func start(_ job: Job, at lane: ReferenceWritableKeyPath<WorkerPool, Lane>) {
-    self[keyPath: lane].isBusy = true
-    job.start { time in
-      job.account.charge(time, at: .now())
-    } _: {
-      self[keyPath: lane].isBusy = false
-      self.startNext(at: lane)
+      self[keyPath: lane].isBusy = true
+      return job.start {
+        self[keyPath: lane].isBusy = false
+        self.startNext(at: lane)
+      }
     }
   }
 }

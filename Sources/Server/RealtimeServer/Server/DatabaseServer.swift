@@ -211,18 +211,11 @@ public final class DatabaseServer: Sendable {
 
   /// Changes the running server on its event loop, unless it has stopped.
   private func change(_ body: @escaping @Sendable (ServerCore) -> Void) async throws {
-    let isDone = await withCheckedContinuation { (continuation: CheckedContinuation<Bool, Never>) in
-      var isRunning = false
-      ending.whileRunning {
-        isRunning = true
-        core.eventLoop.execute {
-          body(self.core.value)
-          continuation.resume(returning: true)
-        }
-      }
-      if !isRunning { continuation.resume(returning: false) }
+    let change = ending.whileRunning { core.eventLoop.submit { body(self.core.value) } }
+    guard let change else {
+      throw DatabaseServerError(.failed, description: "the server has stopped")
     }
-    guard isDone else { throw DatabaseServerError(.failed, description: "the server has stopped") }
+    try await change.get()
   }
 
   /// The kind of rules that a database has in force.

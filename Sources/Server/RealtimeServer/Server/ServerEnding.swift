@@ -25,11 +25,9 @@ final class ServerEnding: Sendable {
     self.group = group
   }
 
-  /// Calls a closure unless the server's event loop is ending or has ended.
-  func whileRunning(_ body: () -> Void) {
-    state.withLockedValue { state in
-      if state.phase == .running { body() }
-    }
+  /// Calls a closure unless the server's event loop is ending or has ended; nil in that case.
+  @discardableResult func whileRunning<Value>(_ body: () -> Value) -> Value? {
+    state.withLockedValue { $0.phase == .running ? body() : nil }
   }
 
   /// Shuts the event loop down, then resumes all waiting tasks.
