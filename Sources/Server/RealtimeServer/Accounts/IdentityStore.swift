@@ -3,16 +3,12 @@ package import RealtimeCore
 /// A store of accounts, sessions and keys, which a server's storage implements.
 ///
 /// It is used from one thread at a time, which may block on it. The store never sees refresh tokens
-/// or codes, only their hashes.
+/// or codes, only their hashes. Every function throws `StoreError` when the store cannot be used.
 package protocol IdentityStore: Sendable {
   /// The account of a user, or nil.
-  ///
-  /// - Throws: `StoreError` when it cannot be read.
   func account(_ uid: String, in database: String) throws -> Account?
 
   /// The account with an email address, or nil.
-  ///
-  /// - Throws: `StoreError` when it cannot be read.
   func account(of email: EmailAddress, in database: String) throws -> Account?
 
   /// Accounts of a database in the order of their identifiers.
@@ -26,18 +22,12 @@ package protocol IdentityStore: Sendable {
   func accounts(in database: String, after uid: String?, limit: Int) throws -> [Account]
 
   /// The session that a refresh token belongs to, or nil when the token is unknown.
-  ///
-  /// - Throws: `StoreError` when it cannot be read.
   func session(ofToken hash: [UInt8]) throws -> RefreshRecord?
 
   /// The code with a hash, or nil.
-  ///
-  /// - Throws: `StoreError` when it cannot be read.
   func code(_ hash: [UInt8]) throws -> OneTimeCode?
 
   /// The revocations that took effect after a second since 1970.
-  ///
-  /// - Throws: `StoreError` when they cannot be read.
   func revocations(since second: Int64) throws -> [TokenAuthority.Revocation]
 
   /// Makes all of the changes or none; when it returns they are durable.
@@ -52,8 +42,6 @@ package protocol IdentityStore: Sendable {
   func secret(_ file: SecretFile) throws -> JSONValue?
 
   /// Replaces a secret file as a whole; only its owner can read it.
-  ///
-  /// - Throws: `StoreError` when it cannot be written.
   func setSecret(_ file: SecretFile, to json: JSONValue) throws
 
   /// Replaces a secret file by what a closure makes of it, which no other server changes meanwhile.
@@ -74,9 +62,6 @@ package protocol IdentityStore: Sendable {
   /// - Throws: `StoreError` when it cannot be read or written.
   func addSecret(_ file: SecretFile, holding json: JSONValue) throws -> JSONValue
 
-  /// Closes the store.
-  ///
-  /// - Throws: `StoreError` when part of it cannot be closed.
   func close() throws
 }
 

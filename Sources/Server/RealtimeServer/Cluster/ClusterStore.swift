@@ -5,7 +5,8 @@
 /// Another server takes the lease once it has seen no renewal for the duration of the lease, by its
 /// own clock, and names exactly what it has seen.
 ///
-/// The server calls it on threads of its own, where calls may block.
+/// The server calls it on threads of its own, where calls may block. Every function throws
+/// `StoreError` when the storage cannot be reached.
 package protocol ClusterStore: StoredDatabases {
   /// Records that a server is alive, and renews the leases that it holds.
   ///
@@ -62,35 +63,23 @@ package protocol ClusterStore: StoredDatabases {
   func open(_ lease: Lease) throws -> any TreeStore
 
   /// All servers and leases at this moment.
-  ///
-  /// - Throws: A `StoreError` when the storage cannot be reached.
   func view() throws -> ClusterView
 
   /// Asks the leader of a database to hand it over.
   ///
   /// The leader learns of it with its next announcement. Nothing happens if there is no leader.
-  ///
-  /// - Throws: A `StoreError` when the storage cannot be reached.
   func move(_ database: String, to server: ServerID) throws
 
   /// Removes a server that is ending.
-  ///
-  /// - Throws: A `StoreError` when the storage cannot be reached.
   func withdraw(_ server: ServerID) throws
 
   /// Records that batches are missing that a server had seen.
-  ///
-  /// - Throws: A `StoreError` when the storage cannot be reached.
   func record(_ loss: StorageLoss) throws
 
   /// The losses that servers have recorded, oldest first.
-  ///
-  /// - Throws: A `StoreError` when the storage cannot be reached.
   func losses() throws -> [StorageLoss]
 
   /// What else there is to know about the storage and its servers, for people.
-  ///
-  /// - Throws: A `StoreError` when the storage cannot be reached.
   func details() throws -> ClusterDetails
 
   /// Removes a database with everything that belongs to it: data, rules, accounts.
