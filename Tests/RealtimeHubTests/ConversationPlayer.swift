@@ -219,7 +219,7 @@ struct ConversationPlayer: TranscriptPlayer {
       return "= \(commit.revision): " + changes.joined(separator: ", ")
     }
     return commits + batch.ledger.map { "= ledger " + text($0) }
-      + batch.sessions.map { "= session of \($0.identity.uid ?? "-")" }
+      + batch.sessions.map { "= session of \($0.session.identity.uid ?? "-")" }
       + (batch.rules.map { ["= rules " + flat($0)] } ?? [])
   }
 

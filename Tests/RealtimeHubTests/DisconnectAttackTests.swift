@@ -7,8 +7,8 @@ import Testing
 struct DisconnectAttackTests {
   /// The approximate size of what a store receives from peers' scheduled writes.
   private func bytes(_ batch: CommitBatch) -> Int {
-    batch.sessions.reduce(0) { sum, session in
-      session.changes.reduce(sum) {
+    batch.sessions.reduce(0) { sum, update in
+      update.session.changes.reduce(sum) {
         $0 + $1.node.json(.export).text.utf8.count + $1.path.description.utf8.count
       }
     }

@@ -32,7 +32,7 @@ struct HubTests {
     }
     var added = SessionUpdate(StoredSession(id: 1, changes: [Change("b", to: .integer(2))]))
     added.replaces = false
-    added.withdrawn = ["a"]
+    added.session.withdrawn = ["a"]
     let joined = CommitBatch(joining: [
       CommitBatch(commits: [], ledger: [entries[0]], sessions: Array(sessions[0...1]), rules: "1"),
       CommitBatch(commits: [], ledger: [entries[1]], rules: "2"),
@@ -40,9 +40,7 @@ struct HubTests {
       CommitBatch(commits: [], sessions: [added]),
     ])
     var second = sessions[1]
-    second.identity = added.identity
-    second.changes = added.changes
-    second.withdrawn = added.withdrawn
+    second.session = added.session
     let expected = CommitBatch(
       commits: [],
       ledger: [entries[1], entries[2]],

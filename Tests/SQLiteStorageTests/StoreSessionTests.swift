@@ -38,7 +38,7 @@ struct StoreSessionTests {
       StoredSession(id: 7, identity: .anonymous, changes: [Change("b/d", to: .integer(4))])
     )
     update.replaces = false
-    update.withdrawn = ["c/x"]
+    update.session.withdrawn = ["c/x"]
     update.removed = ["a", "nowhere"]
     try store.commit(CommitBatch(commits: [], sessions: [update]))
     session.identity = .anonymous

@@ -38,15 +38,15 @@ struct BatchParameters {
     var written: [(Int64, Path, Node?)] = []
     for update in open {
       removed += update.removed.map { (update.id, $0) }
-      written += update.changes.map { (update.id, $0.path, $0.node) }
-      written += update.withdrawn.map { (update.id, $0, nil) }
+      written += update.session.changes.map { (update.id, $0.path, $0.node) }
+      written += update.session.withdrawn.map { (update.id, $0, nil) }
     }
     func bytes(_ path: Path) -> [UInt8] { Array(path.wireText.utf8) }
     return [
       .integers(updates.filter(\.replaces).map(\.id)),
       .integers(updates.filter(\.isEnd).map(\.id)),
       .integers(open.map(\.id)),
-      .byteArrays(open.map { SessionCoding.encode($0.identity, of: $0.owner) }),
+      .byteArrays(open.map { SessionCoding.encode($0.session) }),
       .integers(removed.map(\.0)),
       .byteArrays(removed.map { bytes($0.1) }),
       .integers(written.map(\.0)),

@@ -54,9 +54,9 @@ struct DisconnectTable: Sendable {
         continue
       }
       if let node = entry.node {
-        update.changes.append(Change(path, to: node))
+        update.session.changes.append(Change(path, to: node))
       } else {
-        update.withdrawn.append(path)
+        update.session.withdrawn.append(path)
       }
     }
     return update

@@ -264,37 +264,26 @@ package struct StoredSession: Sendable, Equatable {
   package var changes: [Change]
   /// Paths below those of ``changes`` at which nothing is to be written after all.
   package var withdrawn: [Path] = []
+
+  fileprivate var isEmpty: Bool { changes.isEmpty && withdrawn.isEmpty }
 }
 
 /// A change to what a connection has scheduled for its disconnect.
 package struct SessionUpdate: Sendable, Equatable {
-  /// The session; see ``StoredSession/id``.
-  package var id: Int64
-  package var identity: Identity
-  /// The session that the writes belong to, if it may outlive the leader.
-  package var owner: RemoteSession?
-  /// Whether everything stored for the session is discarded first; without any changes, this ends
-  /// it.
-  package var replaces: Bool
-  /// The writes that are scheduled, replacing those at the same paths.
-  package var changes: [Change]
-  /// Paths at which a write scheduled above is withdrawn.
-  package var withdrawn: [Path]
+  /// The session, with the writes that are scheduled or withdrawn, replacing those at the same paths.
+  package var session: StoredSession
+  /// Whether everything stored for the session is discarded first; without any writes, this ends it.
+  package var replaces = true
   /// Paths at which nothing is scheduled or withdrawn any more.
   package var removed: [Path] = []
 
   /// Makes an update that replaces a whole session; one without writes is ended.
-  package init(_ session: StoredSession) {
-    id = session.id
-    identity = session.identity
-    owner = session.owner
-    replaces = true
-    changes = session.changes
-    withdrawn = session.withdrawn
-  }
+  package init(_ session: StoredSession) { self.session = session }
+
+  package var id: Int64 { session.id }
 
   /// Whether nothing is left of the session.
-  package var isEnd: Bool { replaces && changes.isEmpty && withdrawn.isEmpty }
+  package var isEnd: Bool { replaces && session.isEmpty }
 
   /// Merges a later update of the same session into this one.
   ///
@@ -304,11 +293,11 @@ package struct SessionUpdate: Sendable, Equatable {
       self = later
       return
     }
-    let known = Set(later.changes.map(\.path) + later.withdrawn + later.removed)
-    identity = later.identity
-    owner = later.owner
-    changes = changes.filter { !known.contains($0.path) } + later.changes
-    withdrawn = withdrawn.filter { !known.contains($0) } + later.withdrawn
+    let (old, new) = (session, later.session)
+    let known = Set(new.changes.map(\.path) + new.withdrawn + later.removed)
+    session = new
+    session.changes = old.changes.filter { !known.contains($0.path) } + new.changes
+    session.withdrawn = old.withdrawn.filter { !known.contains($0) } + new.withdrawn
     removed = removed.filter { !known.contains($0) } + later.removed
   }
 
@@ -320,13 +309,6 @@ package struct SessionUpdate: Sendable, Equatable {
   package func applied(to stored: StoredSession?) -> StoredSession? {
     var whole = SessionUpdate(stored ?? StoredSession(id: id, changes: []))
     whole.append(self)
-    if whole.changes.isEmpty, whole.withdrawn.isEmpty { return nil }
-    return StoredSession(
-      id: id,
-      identity: identity,
-      owner: owner,
-      changes: whole.changes,
-      withdrawn: whole.withdrawn
-    )
+    return whole.session.isEmpty ? nil : whole.session
   }
 }

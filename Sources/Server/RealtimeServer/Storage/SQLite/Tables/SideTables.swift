@@ -82,15 +82,15 @@ struct SideTables {
         INSERT INTO sessions (id, changes) VALUES (?, ?)
         ON CONFLICT (id) DO UPDATE SET changes = excluded.changes WHERE changes <> excluded.changes
         """
-    ).execute(arguments: [update.id, Data(SessionCoding.encode(update.identity, of: update.owner))])
+    ).execute(arguments: [update.id, Data(SessionCoding.encode(update.session))])
     let remove = try database.cachedStatement(
       sql: "DELETE FROM scheduled WHERE session = ? AND path = ?"
     )
     for path in update.removed {
       try remove.execute(arguments: [update.id, Data(path.wireText.utf8)])
     }
-    for change in update.changes { try save(change.node, at: change.path, of: update.id) }
-    for path in update.withdrawn { try save(nil, at: path, of: update.id) }
+    for change in update.session.changes { try save(change.node, at: change.path, of: update.id) }
+    for path in update.session.withdrawn { try save(nil, at: path, of: update.id) }
   }
 
   /// Stores a write; nil means that a write scheduled above is withdrawn at this path.

@@ -53,11 +53,11 @@ package enum LedgerCoding {
 /// clients write. Earlier versions stored the writes of a connection in its own row.
 package enum SessionCoding {
   /// The bytes of a connection's row.
-  package static func encode(_ identity: Identity, of owner: RemoteSession?) -> [UInt8] {
+  package static func encode(_ session: StoredSession) -> [UInt8] {
     var writer = BinaryWriter()
     writer.write(count: 0)
-    writer.write(text: identity.json.text)
-    if let owner {
+    writer.write(text: session.identity.json.text)
+    if let owner = session.owner {
       writer.write(text: owner.server)
       writer.write(text: owner.name)
     }
