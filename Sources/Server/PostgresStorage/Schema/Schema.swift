@@ -24,22 +24,16 @@ enum Schema {
           "\(origin): it has no schema hearth, which \"hearth serve\" and \"hearth import\" make"
       )
     }
-    try connection.run("BEGIN", within: .seconds(5))
-    do {
+    try connection.transact(within: .seconds(30)) {
       try connection.query("SELECT set_config('lock_timeout', '30s', true)", within: .seconds(5))
       try connection.query(
         "SELECT pg_advisory_xact_lock($1)",
         with: [.integer(lock)],
         within: .seconds(35)
       )
-      if try !exists(connection, at: origin) {
-        try connection.run("CREATE SCHEMA IF NOT EXISTS hearth", within: .seconds(5))
-        try connection.runScript(SchemaStatements.creation, within: .seconds(600))
-      }
-      try connection.run("COMMIT", within: .seconds(30))
-    } catch {
-      if connection.isOpen { try? connection.run("ROLLBACK", within: .seconds(5)) }
-      throw error
+      guard try !exists(connection, at: origin) else { return }
+      try connection.run("CREATE SCHEMA IF NOT EXISTS hearth", within: .seconds(5))
+      try connection.runScript(SchemaStatements.creation, within: .seconds(600))
     }
   }
 
