@@ -29,14 +29,14 @@ struct DatabaseMetrics {
 extension Histogram {
   /// The count, the mean, some quantiles and the maximum.
   var json: JSONValue {
-    .object([
-      JSONMember("count", .integer(Int64(count))),
-      JSONMember("mean", .integer(Int64(count == 0 ? 0 : sum / count))),
-      JSONMember("p50", .integer(Int64(quantile(0.5)))),
-      JSONMember("p90", .integer(Int64(quantile(0.9)))),
-      JSONMember("p99", .integer(Int64(quantile(0.99)))),
-      JSONMember("maximum", .integer(Int64(maximum))),
-    ])
+    .object(
+      ("count", .integer(Int64(count))),
+      ("mean", .integer(Int64(count == 0 ? 0 : sum / count))),
+      ("p50", .integer(Int64(quantile(0.5)))),
+      ("p90", .integer(Int64(quantile(0.9)))),
+      ("p99", .integer(Int64(quantile(0.99)))),
+      ("maximum", .integer(Int64(maximum)))
+    )
   }
 }
 
@@ -148,37 +148,27 @@ extension ClientRequest {
 extension DatabaseCore {
   /// The metrics as administrators read them.
   var metricsJSON: JSONValue {
-    func count(_ name: String, _ count: Int) -> JSONMember {
-      JSONMember(name, .integer(Int64(count)))
-    }
-    var members = [
-      count("connections", sessions.count + peers.inside.count),
-      count("connectionsSinceStart", metrics.connections),
-      count("listens", hub.listenCount),
-      JSONMember("revision", .integer(hub.revision)),
-      JSONMember(
-        "storeFailure",
-        batcher.progress.failure.map { .string("\($0.kind)") } ?? .null
-      ),
-      JSONMember("requests", metrics.requests.json),
-      count("undecodableMessages", metrics.undecodable),
-      count("sentMessages", metrics.sent),
-      count("sentBytes", metrics.sentBytes),
-      count("coalescedPushes", metrics.coalesced),
-      count("droppedConnections", metrics.dropped),
-      count("commits", metrics.commits),
-      count("failedBatches", metrics.failedBatches),
-      JSONMember("batchCommits", metrics.batchCommits.json),
-      JSONMember("commitMicroseconds", metrics.commitTime.json),
-      JSONMember("acknowledgeMicroseconds", metrics.acknowledgeTime.json),
-    ]
-    if let term {
-      members += [
-        JSONMember("epoch", .integer(term.epoch)),
-        JSONMember("leaseMilliseconds", .integer(Int64(term.remaining / .milliseconds(1)))),
-      ]
-    }
-    return .object(members)
+    func count(_ count: Int) -> JSONValue { .integer(Int64(count)) }
+    return .object(
+      ("connections", count(sessions.count + peers.inside.count)),
+      ("connectionsSinceStart", count(metrics.connections)),
+      ("listens", count(hub.listenCount)),
+      ("revision", .integer(hub.revision)),
+      ("storeFailure", batcher.progress.failure.map { .string("\($0.kind)") } ?? .null),
+      ("requests", metrics.requests.json),
+      ("undecodableMessages", count(metrics.undecodable)),
+      ("sentMessages", count(metrics.sent)),
+      ("sentBytes", count(metrics.sentBytes)),
+      ("coalescedPushes", count(metrics.coalesced)),
+      ("droppedConnections", count(metrics.dropped)),
+      ("commits", count(metrics.commits)),
+      ("failedBatches", count(metrics.failedBatches)),
+      ("batchCommits", metrics.batchCommits.json),
+      ("commitMicroseconds", metrics.commitTime.json),
+      ("acknowledgeMicroseconds", metrics.acknowledgeTime.json),
+      ("epoch", term.map { .integer($0.epoch) }),
+      ("leaseMilliseconds", term.map { .integer(Int64($0.remaining / .milliseconds(1))) })
+    )
   }
 
   /// The path at which administrators read the metrics over a WebSocket.

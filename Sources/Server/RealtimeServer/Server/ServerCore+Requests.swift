@@ -332,20 +332,17 @@ extension ServerCore {
   }
 
   var metrics: JSONValue {
-    var members = [
-      JSONMember(
-        "uptimeSeconds",
-        .integer((NIODeadline.now() - context.start).nanoseconds / 1_000_000_000)
-      ),
-      JSONMember("residentMebibytes", .integer(Int64(ResidentMemory.mebibytes()))),
-      JSONMember("promisedBytes", .integer(Int64(context.memory.promisedInput))),
-      JSONMember("waitingBytes", .integer(Int64(context.memory.outputBytes))),
-      JSONMember("connections", .integer(Int64(context.connectionCount))),
-      JSONMember("databases", .object(databases.open.map { JSONMember($0.name, $0.metricsJSON) })),
-      JSONMember("copies", .object(copies.map { JSONMember($0.name, $0.metricsJSON) })),
-    ]
-    if let leaders { members.append(JSONMember("cluster", leaders.metrics.json)) }
-    return .object(members)
+    let uptime = NIODeadline.now() - context.start
+    return .object(
+      ("uptimeSeconds", .integer(uptime.nanoseconds / 1_000_000_000)),
+      ("residentMebibytes", .integer(Int64(ResidentMemory.mebibytes()))),
+      ("promisedBytes", .integer(Int64(context.memory.promisedInput))),
+      ("waitingBytes", .integer(Int64(context.memory.outputBytes))),
+      ("connections", .integer(Int64(context.connectionCount))),
+      ("databases", .object(databases.open.map { JSONMember($0.name, $0.metricsJSON) })),
+      ("copies", .object(copies.map { JSONMember($0.name, $0.metricsJSON) })),
+      ("cluster", leaders?.metrics.json)
+    )
   }
 
   /// Logs the metrics at regular intervals.
