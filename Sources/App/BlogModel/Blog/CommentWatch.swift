@@ -17,8 +17,7 @@ final class CommentWatch: @unchecked Sendable {
   static let limit = 100
 
   private struct Watched {
-    let query: DatabaseQuery
-    var handle: DatabaseHandle = 0
+    let observation: Observation
     var isRefused = false
   }
 
@@ -59,18 +58,15 @@ final class CommentWatch: @unchecked Sendable {
   }
 
   private func settle() {
-    for (post, entry) in watched where !wanted.contains(post) {
-      entry.query.removeObserver(withHandle: entry.handle)
-      watched[post] = nil
-    }
+    watched = watched.filter { wanted.contains($0.key) }
     for post in wanted where watched[post] == nil {
       let query = paths.comments(on: post).queryOrderedByKey().queryLimited(toLast: Self.length)
-      watched[post] = Watched(query: query)
-      watched[post]?.handle = query.observe(.value) { [weak self] snapshot in
+      let observation = Observation(query) { [weak self] snapshot in
         self?.take(snapshot, on: post)
-      } withCancel: { [weak self] _ in
+      } cancelled: { [weak self] _ in
         self?.watched[post]?.isRefused = true
       }
+      watched[post] = Watched(observation: observation)
     }
   }
 

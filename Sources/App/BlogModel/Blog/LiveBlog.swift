@@ -27,7 +27,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private let naming: Naming
   private let keepName: @Sendable (String) -> Void
   private var isNamed = false
-  private var nameHandle: DatabaseHandle?
+  private var nameObservation: Observation?
   /// Whether a list could not be read; what refused it may have ended other observers as well.
   private var isRefused = false
   private var silence: Silence?
@@ -62,7 +62,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     /// A longer selection that replaces the comments once it is known.
     var longer: OpenedComments?
     var post: Post?
-    let postHandle: DatabaseHandle
+    let observation: Observation
   }
 
   /// The newest comments on an open post.
@@ -71,15 +71,9 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     static let length = 500
 
     let length: Int
-    let query: DatabaseQuery
-    var handle: DatabaseHandle = 0
+    let observation: Observation
     /// The selection, with one more to tell whether there are earlier ones.
     var all = OrderedComments()
-
-    init(_ length: Int, of comments: DatabaseReference) {
-      self.length = length
-      query = comments.queryOrderedByKey().queryLimited(toLast: UInt(length) + 1)
-    }
 
     var hasEarlier: Bool { all.elements.count > length }
     var elements: [Comment] { hasEarlier ? all.elements.suffix(length) : all.elements }
@@ -174,8 +168,8 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     latest?.restart()
     guard !naming.isFixed else { return }
     let name = blog.paths.user(me.uid).child("username")
-    if let nameHandle { name.removeObserver(withHandle: nameHandle) }
-    nameHandle = name.observe(.value) { [weak self] snapshot in
+    nameObservation = nil
+    nameObservation = Observation(name) { [weak self] snapshot in
       self?.take(name: snapshot.value as? String)
     }
   }
@@ -261,7 +255,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     queue.async { [self] in
       switch request {
       case .follow(let feed): follow(feed)
-      case .stopFollowing(let feed): feeds.removeValue(forKey: feed)?.stop()
+      case .stopFollowing(let feed): feeds[feed] = nil
       case .read(let feed, let post): feeds[feed]?.read(at: post)
       case .showFirst(let feed): feeds[feed]?.showHighest()
       case .open(let post): open(post)
@@ -295,9 +289,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
       self?.isRefused = true
       self?.feedFailed(feed, with: error)
     }
-    let followed = source(of: feed, tell: tell, fail: fail)
-    feeds[feed] = followed
-    followed.start()
+    feeds[feed] = source(of: feed, tell: tell, fail: fail)
   }
 
   private func source(
@@ -354,32 +346,31 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   private func open(_ post: PostID) {
     guard opened[post] == nil else { return }
-    let handle = blog.paths.post(post).observe(.value) { [weak self] snapshot in
+    let observation = Observation(blog.paths.post(post)) { [weak self] snapshot in
       let found = Post(snapshot)
       self?.opened[post]?.post = found
       self?.handler?(.post(post, found))
-    } withCancel: { [weak self] error in
+    } cancelled: { [weak self] error in
       self?.postFailed(post, with: error)
     }
     let comments = observeComments(OpenedComments.length, on: post)
-    opened[post] = OpenedPost(comments: comments, postHandle: handle)
+    opened[post] = OpenedPost(comments: comments, observation: observation)
     people?.watchTyping(on: post)
     openPosts.append(post)
     share?.read(post)
   }
 
   private func observeComments(_ length: Int, on post: PostID) -> OpenedComments {
-    var comments = OpenedComments(length, of: blog.paths.comments(on: post))
-    comments.handle = comments.query.observe(
-      [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
-    ) { [weak self] event, snapshot, _ in
+    let query = blog.paths.comments(on: post).queryOrderedByKey()
+      .queryLimited(toLast: UInt(length) + 1)
+    let observation = Observation(changesOf: query) { [weak self] event, snapshot in
       self?.takeComment(event, of: snapshot, on: post, among: length)
-    } withCancel: { [weak self] error in
+    } cancelled: { [weak self] error in
       // Earlier comments may be asked for again.
       if self?.opened[post]?.longer?.length == length { self?.opened[post]?.longer = nil }
       self?.postFailed(post, with: error)
     }
-    return comments
+    return OpenedComments(length: length, observation: observation)
   }
 
   private func postFailed(_ post: PostID, with error: any Error) {
@@ -396,10 +387,6 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   private func close(_ post: PostID) {
     guard let closed = opened.removeValue(forKey: post) else { return }
-    blog.paths.post(post).removeObserver(withHandle: closed.postHandle)
-    for comments in [closed.comments, closed.longer].compactMap(\.self) {
-      comments.query.removeObserver(withHandle: comments.handle)
-    }
     people?.unwatchTyping(on: post)
     openPosts.removeAll { $0 == post }
     share?.read(openPosts.last)
@@ -420,10 +407,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     }
     guard opened[post]?.longer?.length == length else { return }
     _ = opened[post]?.longer?.all.take(event, of: snapshot)
-    guard let old = opened[post]?.comments, let new = opened[post]?.longer, new.all.isLoaded else {
-      return
-    }
-    old.query.removeObserver(withHandle: old.handle)
+    guard let new = opened[post]?.longer, new.all.isLoaded else { return }
     opened[post]?.comments = new
     opened[post]?.longer = nil
     publishComments(of: post)

@@ -21,8 +21,7 @@ final class NoticeWatch: @unchecked Sendable {
 
   private struct WatchedPost {
     var post: Post
-    let query: DatabaseQuery
-    var handle: DatabaseHandle = 0
+    let observation: Observation
     var comments: [Comment] = []
     /// The key of the newest comment so far; nil until the existing comments are known.
     var newest: String?
@@ -35,9 +34,9 @@ final class NoticeWatch: @unchecked Sendable {
   private let burst: Burst
   private let tell: @Sendable (BlogEvent) -> Void
   private let posts: DatabaseQuery
-  private var handle: DatabaseHandle?
+  /// The observers of the user's posts and of what the user has seen; empty while nothing is watched.
+  private var observations: [Observation] = []
   private var knowsPosts = false
-  private var seen: DatabaseHandle?
   private var knowsSeen = false
   /// The key up to which the user has cleared the list; empty if that was never done.
   private var cleared = ""
@@ -58,23 +57,20 @@ final class NoticeWatch: @unchecked Sendable {
   }
 
   func start() {
-    guard handle == nil else { return }
-    handle = posts.observe(
-      [.childAdded, .childChanged, .childRemoved, .value],
-      with: { [weak self] event, snapshot, _ in self?.take(event, of: snapshot) },
-      withCancel: { [weak self] _ in
-        self?.knowsPosts = true
-        self?.publish()
-      }
-    )
-    seen = paths.seen(by: me.uid).observe(
-      .value,
-      with: { [weak self] in self?.take(seen: $0) },
-      withCancel: { [weak self] _ in
-        self?.knowsSeen = true
-        self?.publish()
-      }
-    )
+    guard observations.isEmpty else { return }
+    let posts = Observation(changesOf: posts) { [weak self] event, snapshot in
+      self?.take(event, of: snapshot)
+    } cancelled: { [weak self] _ in
+      self?.knowsPosts = true
+      self?.publish()
+    }
+    let seen = Observation(paths.seen(by: me.uid)) { [weak self] in
+      self?.take(seen: $0)
+    } cancelled: { [weak self] _ in
+      self?.knowsSeen = true
+      self?.publish()
+    }
+    observations = [posts, seen]
     let changed: (NoticeEntry?) -> Void = { [weak self] new in
       if let new { self?.ring(new) }
       self?.publish()
@@ -86,7 +82,6 @@ final class NoticeWatch: @unchecked Sendable {
       inboxes.append((.mention(name), paths.mentions(of: name)))
     }
     addressed = inboxes.map { AddressedNotices($0, at: $1, in: paths, me: me, changed: changed) }
-    for inbox in addressed { inbox.start() }
   }
 
   /// Listens for mentions of another name from now on.
@@ -97,21 +92,17 @@ final class NoticeWatch: @unchecked Sendable {
 
   /// Watches anew, unless nothing is watched.
   func restart() {
-    guard handle != nil else { return }
+    guard !observations.isEmpty else { return }
     stop()
     start()
   }
 
   func stop() {
-    if let handle { posts.removeObserver(withHandle: handle) }
-    if let seen { paths.seen(by: me.uid).removeObserver(withHandle: seen) }
-    handle = nil
-    seen = nil
+    observations = []
     knowsPosts = false
     knowsSeen = false
     told = nil
-    for id in watched.keys { forget(id) }
-    for inbox in addressed { inbox.stop() }
+    watched = [:]
     addressed = []
   }
 
@@ -138,7 +129,7 @@ final class NoticeWatch: @unchecked Sendable {
         watched[id]?.starredAt = paths.root.database.serverTime
         tell(.notice(.star(id, title: post.title, count: post.starCount)))
       }
-    case .childRemoved: forget(id)
+    case .childRemoved: watched[id] = nil
     case .value: knowsPosts = true
     case .childMoved: return
     }
@@ -148,14 +139,12 @@ final class NoticeWatch: @unchecked Sendable {
   private func watch(_ post: Post) {
     guard watched[post.id] == nil else { return }
     let query = paths.comments(on: post.id).queryOrderedByKey().queryLimited(toLast: Self.depth)
-    watched[post.id] = WatchedPost(post: post, query: query)
-    watched[post.id]?.handle = query.observe(
-      .value,
-      with: { [weak self] snapshot in
-        self?.take(snapshot.childSnapshots.compactMap(Comment.init), on: post.id)
-      },
-      withCancel: { [weak self] _ in self?.take([], on: post.id) }
-    )
+    let observation = Observation(query) { [weak self] snapshot in
+      self?.take(snapshot.childSnapshots.compactMap(Comment.init), on: post.id)
+    } cancelled: { [weak self] _ in
+      self?.take([], on: post.id)
+    }
+    watched[post.id] = WatchedPost(post: post, observation: observation)
   }
 
   private func take(_ comments: [Comment], on id: PostID) {
@@ -168,11 +157,6 @@ final class NoticeWatch: @unchecked Sendable {
       }
     }
     publish()
-  }
-
-  private func forget(_ id: PostID) {
-    guard let post = watched.removeValue(forKey: id) else { return }
-    post.query.removeObserver(withHandle: post.handle)
   }
 
   private func ring(_ entry: NoticeEntry) {
@@ -193,7 +177,8 @@ final class NoticeWatch: @unchecked Sendable {
   }
 
   private func publishNow() {
-    guard handle != nil, knowsPosts, knowsSeen, watched.values.allSatisfy({ $0.newest != nil }),
+    guard !observations.isEmpty, knowsPosts, knowsSeen,
+      watched.values.allSatisfy({ $0.newest != nil }),
       addressed.allSatisfy(\.isComplete)
     else { return }
     var entries: [String: NoticeEntry] = [:]
@@ -222,8 +207,7 @@ final class NoticeWatch: @unchecked Sendable {
 private final class AddressedNotices: @unchecked Sendable {
   private struct Target {
     let post: PostID
-    let place: DatabaseReference
-    var handle: DatabaseHandle = 0
+    let observation: Observation
     var entry: NoticeEntry?
     var title: String?
     var isKnown = false
@@ -232,11 +216,10 @@ private final class AddressedNotices: @unchecked Sendable {
   }
 
   private let kind: BlogTrace.Kind
-  private let query: DatabaseQuery
   private let paths: BlogPaths
   private let me: Author
   private let changed: (NoticeEntry?) -> Void
-  private var handle: DatabaseHandle?
+  private var observation: Observation?
   private var traces: [BlogTrace] = []
   private var cleared = ""
   /// The key of the newest entry so far; nil until the existing entries are known.
@@ -255,7 +238,14 @@ private final class AddressedNotices: @unchecked Sendable {
     self.me = me
     self.changed = changed
     // What earlier versions wrote has no such child, and counts as older than what has one.
-    query = place.queryOrdered(byChild: "key").queryLimited(toLast: NoticeWatch.candidates)
+    let query = place.queryOrdered(byChild: "key").queryLimited(toLast: NoticeWatch.candidates)
+    observation = Observation(query) { [weak self] in
+      self?.take($0)
+    } cancelled: { [weak self] _ in
+      // Rules that do not know this location refuse the read; it then counts as empty.
+      self?.newest = ""
+      self?.changed(nil)
+    }
   }
 
   /// Whether all existing entries and their targets have been read.
@@ -263,23 +253,6 @@ private final class AddressedNotices: @unchecked Sendable {
 
   /// The entries whose targets exist and are addressed to the user.
   var entries: [NoticeEntry] { targets.values.compactMap { $0.isKnown ? $0.entry : nil } }
-
-  func start() {
-    handle = query.observe(
-      .value,
-      with: { [weak self] in self?.take($0) },
-      // Rules that do not know this location refuse the read; it then counts as empty.
-      withCancel: { [weak self] _ in
-        self?.newest = ""
-        self?.changed(nil)
-      }
-    )
-  }
-
-  func stop() {
-    if let handle { query.removeObserver(withHandle: handle) }
-    for key in targets.keys { forget(key) }
-  }
 
   /// Leaves out the entries up to a key.
   func clear(upTo key: String) {
@@ -299,7 +272,7 @@ private final class AddressedNotices: @unchecked Sendable {
   private func choose(knowing last: String?) {
     let chosen = traces.filter { cleared < $0.key }.newest(NoticeWatch.addressed)
     let found = Dictionary(chosen.map { ($0.key, $0.post) }) { $1 }
-    for key in targets.keys where found[key] != targets[key]?.post { forget(key) }
+    targets = targets.filter { found[$0.key] == $0.value.post }
     for (key, post) in found where targets[key] == nil {
       follow(key, on: post, isNew: last.map { $0 < key } ?? false)
     }
@@ -309,22 +282,13 @@ private final class AddressedNotices: @unchecked Sendable {
   private func follow(_ key: String, on post: PostID, isNew: Bool) {
     let isPost = key == post
     let place = isPost ? paths.post(post) : paths.comments(on: post).child(of: ChildKey(key))
-    targets[key] = Target(post: post, place: place, isNew: isNew)
-    targets[key]?.handle = place.observe(
-      .value,
-      with: { [weak self] snapshot in
-        self?.take(snapshot, of: key, isPost: isPost)
-      },
-      withCancel: { [weak self] _ in
-        self?.targets[key]?.isKnown = true
-        self?.changed(nil)
-      }
-    )
-  }
-
-  private func forget(_ key: String) {
-    guard let target = targets.removeValue(forKey: key) else { return }
-    target.place.removeObserver(withHandle: target.handle)
+    let observation = Observation(place) { [weak self] snapshot in
+      self?.take(snapshot, of: key, isPost: isPost)
+    } cancelled: { [weak self] _ in
+      self?.targets[key]?.isKnown = true
+      self?.changed(nil)
+    }
+    targets[key] = Target(post: post, observation: observation, isNew: isNew)
   }
 
   private func take(_ snapshot: DataSnapshot, of key: String, isPost: Bool) {

@@ -56,7 +56,7 @@ final class OwnListsWatch: @unchecked Sendable {
   private let places: [(adopt: Adopt, query: DatabaseQuery)]
   private let burst: Burst
   private let tell: @Sendable (BlogEvent) -> Void
-  private var handles: [DatabaseHandle] = []
+  private var observations: [Observation] = []
   private var lists = OwnLists()
 
   init(
@@ -87,34 +87,29 @@ final class OwnListsWatch: @unchecked Sendable {
   }
 
   func start() {
-    guard handles.isEmpty else { return }
-    for (adopt, query) in places {
-      handles.append(
-        query.observe(.value) { [weak self] snapshot in
-          guard let self else { return }
-          adopt(&lists, snapshot)
-          publish()
-        }
-      )
+    guard observations.isEmpty else { return }
+    observations = places.map { adopt, query in
+      Observation(query) { [weak self] snapshot in
+        guard let self else { return }
+        adopt(&lists, snapshot)
+        publish()
+      }
     }
   }
 
   /// Watches anew, unless nothing is watched.
   func restart() {
-    guard !handles.isEmpty else { return }
+    guard !observations.isEmpty else { return }
     stop()
     start()
   }
 
-  func stop() {
-    for ((_, query), handle) in zip(places, handles) { query.removeObserver(withHandle: handle) }
-    handles = []
-  }
+  func stop() { observations = [] }
 
   /// Reports all lists after the current burst of events.
   private func publish() {
     burst.end { [weak self] in
-      guard let self, !handles.isEmpty else { return }
+      guard let self, !observations.isEmpty else { return }
       tell(.ownLists(lists))
     }
   }

@@ -15,8 +15,8 @@ final class PeopleWatch: @unchecked Sendable {
   /// The user's presence, and below the posts the user is writing on, as published to the others.
   private let presence: EphemeralValue?
   private var typing: [PostID: EphemeralValue] = [:]
-  private var watched: [PostID: DatabaseHandle] = [:]
-  private var handle: DatabaseHandle?
+  private var watched: [PostID: Observation] = [:]
+  private var observation: Observation?
 
   init(
     _ paths: BlogPaths,
@@ -35,8 +35,8 @@ final class PeopleWatch: @unchecked Sendable {
 
   /// Watches who is online, or does so anew.
   func start() {
-    if let handle { paths.people.removeObserver(withHandle: handle) }
-    handle = paths.people.observe(.value) { [tell] snapshot in
+    observation = nil
+    observation = Observation(paths.people) { [tell] snapshot in
       tell(.people(Self.people(snapshot)))
     }
   }
@@ -91,7 +91,7 @@ final class PeopleWatch: @unchecked Sendable {
 
   func watchTyping(on post: PostID) {
     guard watched[post] == nil else { return }
-    watched[post] = paths.typing(on: post).observe(.value) { [me, tell] snapshot in
+    watched[post] = Observation(paths.typing(on: post)) { [me, tell] snapshot in
       let typists = snapshot.childSnapshots.compactMap { child -> Typist? in
         guard child.key != me.uid, let name = child.text("name"), let at = child.time("at") else {
           return nil
@@ -102,10 +102,7 @@ final class PeopleWatch: @unchecked Sendable {
     }
   }
 
-  func unwatchTyping(on post: PostID) {
-    guard let handle = watched.removeValue(forKey: post) else { return }
-    paths.typing(on: post).removeObserver(withHandle: handle)
-  }
+  func unwatchTyping(on post: PostID) { watched[post] = nil }
 
   static func people(_ snapshot: DataSnapshot) -> [Presence] {
     snapshot.childSnapshots.flatMap { person in

@@ -18,7 +18,7 @@ final class ReadMarks: @unchecked Sendable {
   private var slots: [PostID: String] = [:]
   /// The posts whose marks are stored under the posts' own keys, as earlier versions did.
   private var old: Set<PostID> = []
-  private var handle: DatabaseHandle?
+  private var observation: Observation?
 
   init(_ place: DatabaseReference, tell: @escaping @Sendable (BlogEvent) -> Void) {
     self.place = place
@@ -27,8 +27,8 @@ final class ReadMarks: @unchecked Sendable {
 
   /// Watches the marks, or does so anew.
   func start() {
-    if let handle { place.removeObserver(withHandle: handle) }
-    handle = place.observe(.value) { [weak self] snapshot in self?.take(snapshot) }
+    observation = nil
+    observation = Observation(place) { [weak self] snapshot in self?.take(snapshot) }
   }
 
   func apply(_ change: ReadChange, completion: @escaping BlogCompletion = { _ in }) {

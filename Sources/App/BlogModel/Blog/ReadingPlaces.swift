@@ -91,7 +91,7 @@ final class ReadingWatch: @unchecked Sendable {
   private let tell: @Sendable ([ReadingPlace]) -> Void
   private var isOn = false
   private var people: [String] = []
-  private var handles: [String: DatabaseHandle] = [:]
+  private var observations: [String: Observation] = [:]
   private var places: [String: [(id: String, post: PostID?)]] = [:]
   /// The titles of posts that are in no list here; empty until they are known.
   private var titles: [PostID: String] = [:]
@@ -118,14 +118,11 @@ final class ReadingWatch: @unchecked Sendable {
   func follow(_ people: [String]) {
     self.people = people
     let wanted = Set(isOn ? Array(people.prefix(ReadingPlace.people)) : [])
-    for (uid, handle) in handles where !wanted.contains(uid) {
-      paths.reading(of: uid).removeObserver(withHandle: handle)
-      handles[uid] = nil
-      places[uid] = nil
-    }
-    for uid in wanted where handles[uid] == nil {
+    observations = observations.filter { wanted.contains($0.key) }
+    places = places.filter { wanted.contains($0.key) }
+    for uid in wanted where observations[uid] == nil {
       // Where the rules do not let one read it, a person tells nothing.
-      handles[uid] = paths.reading(of: uid).observe(.value) { [weak self] snapshot in
+      observations[uid] = Observation(paths.reading(of: uid)) { [weak self] snapshot in
         self?.places[uid] = ReadingPlace.places(snapshot)
         self?.publish()
       }

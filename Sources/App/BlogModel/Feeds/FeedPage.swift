@@ -15,9 +15,8 @@ struct FeedPage {
     let token: Int
     /// Whether the children only name posts that are stored elsewhere.
     let isIndex: Bool
+    let observation: Observation
     var entries = OrderedEntries()
-    let query: DatabaseQuery
-    var handle: DatabaseHandle = 0
   }
 
   private(set) var part: Part

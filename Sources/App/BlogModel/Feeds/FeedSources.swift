@@ -2,10 +2,8 @@ internal import Dispatch
 internal import RealtimeCore
 internal import RealtimeDatabase
 
-/// A source of the posts of a list that a screen follows.
+/// A source of the posts of a list that a screen follows, for as long as somebody keeps it.
 protocol FeedSource: AnyObject {
-  func start()
-  func stop()
   func publish()
   /// Records the reader's position.
   func read(at post: PostID)
@@ -50,19 +48,16 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
   private static let bounds = FollowedFeed.Bounds(pageLimit: 4)
 
   private struct Entry {
-    let query: DatabaseQuery
-    var handle: DatabaseHandle = 0
+    let observation: Observation
     var isKnown = false
     var post: Post?
     var isPending = false
   }
 
   private let feed: FeedKind
-  private let uid: String
   private let paths: BlogPaths
   private let burst: Burst
   private let tell: @Sendable ([Post], FeedExtent) -> Void
-  private let fail: @Sendable (any Error) -> Void
   private var index: FollowedFeed?
   /// The keys that the index reported, newest first, and the loaded extent of the index.
   private var told: (keys: [PostID], extent: FeedExtent)?
@@ -76,32 +71,16 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
     fail: @escaping @Sendable (any Error) -> Void
   ) {
     self.feed = feed
-    self.uid = uid
     self.paths = paths
     burst = Burst(on: paths.queue)
     self.tell = tell
-    self.fail = fail
-  }
-
-  func start() {
-    let index = FollowedFeed(
+    index = FollowedFeed(
       paths.list(feed, of: uid),
       isIndex: true,
       bounds: Self.bounds,
       tell: { [weak self] entries, extent in self?.take(entries.map(\.id), extent: extent) },
-      fail: { [weak self] error in
-        self?.stop()
-        self?.fail(error)
-      }
+      fail: fail
     )
-    self.index = index
-    index.start()
-  }
-
-  func stop() {
-    index?.stop()
-    index = nil
-    for key in entries.keys { forget(key) }
   }
 
   func read(at post: PostID) { index?.read(at: post) }
@@ -113,27 +92,20 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
   // MARK: Places
 
   private func take(_ keys: [PostID], extent: FeedExtent) {
-    guard index != nil else { return }
     told = (keys, extent)
     let wanted = Set(keys)
-    for key in entries.keys where !wanted.contains(key) { forget(key) }
+    entries = entries.filter { wanted.contains($0.key) }
     for key in keys where entries[key] == nil { watch(key) }
     publish()
   }
 
   private func watch(_ key: PostID) {
-    let query = paths.post(key)
-    entries[key] = Entry(query: query)
-    entries[key]?.handle = query.observe(
-      .value,
-      with: { [weak self] snapshot in self?.take(snapshot, at: key) },
-      withCancel: { [weak self] _ in self?.take(nil, at: key) }
-    )
-  }
-
-  private func forget(_ key: PostID) {
-    guard let entry = entries.removeValue(forKey: key) else { return }
-    entry.query.removeObserver(withHandle: entry.handle)
+    let observation = Observation(paths.post(key)) { [weak self] snapshot in
+      self?.take(snapshot, at: key)
+    } cancelled: { [weak self] _ in
+      self?.take(nil, at: key)
+    }
+    entries[key] = Entry(observation: observation)
   }
 
   private func take(_ snapshot: DataSnapshot?, at key: PostID) {
@@ -149,7 +121,7 @@ final class IndexedFeed: FeedSource, @unchecked Sendable {
   /// Reports the list after the current burst of events, once all posts are known.
   func publish() {
     burst.end { [weak self] in
-      guard let self, index != nil, let told, entries.values.allSatisfy(\.isKnown) else { return }
+      guard let self, let told, entries.values.allSatisfy(\.isKnown) else { return }
       let pending = entries.filter { $0.value.isPending && $0.value.post != nil }.map(\.key)
       let extent = FeedExtent(
         hasOlder: told.extent.hasOlder,
@@ -188,9 +160,7 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
   private let paths: BlogPaths
   private let burst: Burst
   private let tell: @Sendable ([Post], FeedExtent) -> Void
-  private let fail: @Sendable (any Error) -> Void
-  private let index: DatabaseQuery
-  private var handle: DatabaseHandle?
+  private var observation: Observation?
   private var isKnown = false
   private var persons: [String: Person] = [:]
 
@@ -203,23 +173,12 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
     self.paths = paths
     burst = Burst(on: paths.queue)
     self.tell = tell
-    self.fail = fail
-    index = paths.following(by: uid).queryOrderedByKey().queryLimited(toLast: Self.people)
-  }
-
-  func start() {
-    handle = index.observe(
-      .value,
-      with: { [weak self] snapshot in self?.take(snapshot.childSnapshots.map(\.key)) },
-      withCancel: { [fail] error in fail(error) }
-    )
-  }
-
-  func stop() {
-    if let handle { index.removeObserver(withHandle: handle) }
-    handle = nil
-    for person in persons.values { person.feed.stop() }
-    persons = [:]
+    let index = paths.following(by: uid).queryOrderedByKey().queryLimited(toLast: Self.people)
+    observation = Observation(index) { [weak self] snapshot in
+      self?.take(snapshot.childSnapshots.map(\.key))
+    } cancelled: { error in
+      fail(error)
+    }
   }
 
   func read(at post: PostID) {
@@ -238,9 +197,7 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
   private func take(_ uids: [String]) {
     isKnown = true
     let wanted = Set(uids)
-    for uid in persons.keys where !wanted.contains(uid) {
-      persons.removeValue(forKey: uid)?.feed.stop()
-    }
+    persons = persons.filter { wanted.contains($0.key) }
     for uid in uids where persons[uid] == nil { watch(uid) }
     publish()
   }
@@ -254,7 +211,6 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
       fail: { [weak self] _ in self?.take([], extent: FeedExtent(), of: uid) }
     )
     persons[uid] = Person(feed: feed)
-    feed.start()
   }
 
   private func take(_ entries: [FeedEntry], extent: FeedExtent, of uid: String) {
@@ -269,7 +225,7 @@ final class PeopleFeed: FeedSource, @unchecked Sendable {
   /// Reports the list after the current burst of events, once all people's lists are known.
   func publish() {
     burst.end { [weak self] in
-      guard let self, handle != nil, isKnown, persons.values.allSatisfy({ $0.entries != nil })
+      guard let self, isKnown, persons.values.allSatisfy({ $0.entries != nil })
       else { return }
       let (posts, extent) = merged
       tell(posts, extent)

@@ -52,23 +52,19 @@ final class FollowedFeed: @unchecked Sendable {
     burst = Burst(on: list.ref.database.callbackQueue)
     self.tell = tell
     self.fail = fail
+    begin()
   }
 
-  func start() {
+  private func begin() {
     pages = [FeedPage(observe(FeedRange(limit: .highest(bounds.pageLength))))]
-  }
-
-  func stop() {
-    for page in pages { forget(page) }
-    pages = []
   }
 
   /// Goes back to the highest posts; the last report stays valid until they are loaded.
   func showHighest() {
     anchor = nil
     guard pages.first?.hasNewer == true else { return publish() }
-    stop()
-    start()
+    pages = []
+    begin()
   }
 
   // MARK: Pages
@@ -130,7 +126,7 @@ final class FollowedFeed: @unchecked Sendable {
       guard let page = isAbove ? pages.first : pages.last else { return }
       let left = (isAbove ? above : below) - page.entries.count
       guard left > bounds.margin else { return }
-      forget(isAbove ? pages.removeFirst() : pages.removeLast())
+      _ = isAbove ? pages.removeFirst() : pages.removeLast()
     }
   }
 
@@ -147,27 +143,19 @@ final class FollowedFeed: @unchecked Sendable {
   private func observe(_ range: FeedRange) -> FeedPage.Part {
     lastToken += 1
     let token = lastToken
-    let query = range.query(in: list)
-    var part = FeedPage.Part(range: range, token: token, isIndex: isIndex, query: query)
-    part.handle = query.observe(
-      [.childAdded, .childChanged, .childMoved, .childRemoved, .value]
-    ) { [weak self] event, snapshot, _ in
+    let observation = Observation(changesOf: range.query(in: list)) { [weak self] event, snapshot in
       self?.take(event, of: snapshot, for: token)
-    } withCancel: { [weak self] error in
+    } cancelled: { [weak self] error in
       self?.cancelled(token, with: error)
     }
-    return part
-  }
-
-  private func forget(_ page: FeedPage) {
-    for part in [page.part] + page.next { part.query.removeObserver(withHandle: part.handle) }
+    return FeedPage.Part(range: range, token: token, isIndex: isIndex, observation: observation)
   }
 
   private func cancelled(_ token: Int, with error: any Error) {
     guard pages.contains(where: { $0.part.token == token || $0.nextIndex(token) != nil }) else {
       return
     }
-    stop()
+    pages = []
     fail(error)
   }
 
@@ -192,10 +180,9 @@ final class FollowedFeed: @unchecked Sendable {
 
   /// Shows the parts that a page settles to or is divided into, once all of them are loaded.
   private func replace(_ index: Int) {
-    let page = pages[index]
-    guard page.next.allSatisfy(\.entries.isLoaded) else { return }
-    pages.replaceSubrange(index...index, with: page.next.map { FeedPage($0) })
-    page.part.query.removeObserver(withHandle: page.part.handle)
+    let next = pages[index].next
+    guard next.allSatisfy(\.entries.isLoaded) else { return }
+    pages.replaceSubrange(index...index, with: next.map { FeedPage($0) })
     pagesChanged()
     publishSoon()
   }
