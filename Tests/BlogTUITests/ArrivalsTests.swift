@@ -1,7 +1,7 @@
-import BlogModel
 import Foundation
 import Testing
 
+@testable import BlogModel
 @testable import BlogTUI
 
 @Suite("New data glows for a second")

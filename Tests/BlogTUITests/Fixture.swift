@@ -1,5 +1,4 @@
-import BlogModel
-
+@testable import BlogModel
 @testable import BlogTUI
 
 /// A small blog with fixed people, posts and times.

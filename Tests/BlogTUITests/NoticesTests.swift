@@ -1,6 +1,6 @@
-import BlogModel
 import Testing
 
+@testable import BlogModel
 @testable import BlogTUI
 
 @Suite("Notices")

@@ -1,7 +1,7 @@
-import BlogModel
 import Foundation
 import Testing
 
+@testable import BlogModel
 @testable import BlogTUI
 
 /// A terminal whose user follows a script.

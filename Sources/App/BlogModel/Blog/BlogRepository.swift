@@ -133,23 +133,11 @@ package struct ConnectionProblem: Sendable, Hashable, Codable {
   /// What happened, as a sentence without a period, including the address where that matters.
   package let reason: String
   /// The cause alone, in a few words; nil unless the server could not be reached.
-  package let cause: String?
+  package internal(set) var cause: String?
   /// The address that was tried; nil if `cause` is.
-  package let address: String?
+  package internal(set) var address: String?
   /// Whether the problem will not go away by waiting.
-  package let isPermanent: Bool
-
-  package init(
-    reason: String,
-    cause: String? = nil,
-    address: String? = nil,
-    isPermanent: Bool = true
-  ) {
-    self.reason = reason
-    self.cause = cause
-    self.address = address
-    self.isPermanent = isPermanent
-  }
+  package internal(set) var isPermanent = true
 }
 
 /// A server that does not respond.

@@ -400,38 +400,18 @@ package struct NoticeEntry: Hashable, Sendable, Identifiable, Codable {
   package let post: PostID
   package internal(set) var title: String
   /// The comment that the entry leads to; nil if it leads to the post itself.
-  package let comment: String?
+  package internal(set) var comment: String?
   /// The person who acted; nil for stars.
-  package let author: Author?
+  package internal(set) var author: Author?
   /// The beginning of the comment or post.
-  package let text: String
+  package internal(set) var text = ""
   /// How many others have starred the post.
-  package let stars: Int
+  package internal(set) var stars = 0
   /// When it happened, in milliseconds since 1970; nil if unknown.
   package let at: Int64?
+}
 
-  package init(
-    id: String,
-    kind: Kind,
-    post: PostID,
-    title: String,
-    comment: String? = nil,
-    author: Author? = nil,
-    text: String = "",
-    stars: Int = 0,
-    at: Int64?
-  ) {
-    self.id = id
-    self.kind = kind
-    self.post = post
-    self.title = title
-    self.comment = comment
-    self.author = author
-    self.text = text
-    self.stars = stars
-    self.at = at
-  }
-
+extension NoticeEntry {
   init(_ kind: Kind, of comment: Comment, on post: PostID, title: String) {
     self.init(
       id: comment.id,

@@ -2,27 +2,15 @@ internal import RealtimeDatabase
 
 /// What an account keeps for itself, the same on all its terminals.
 package struct OwnLists: Hashable, Sendable, Codable {
-  package var following: Set<String>
+  package var following: Set<String> = []
   /// The people of whom the user wants to see nothing.
-  package var muted: Set<String>
+  package var muted: Set<String> = []
   /// The people who may not comment on the user's posts.
-  package var blocked: Set<String>
-  package var bookmarks: Set<PostID>
-  package var searches: [SavedSearch]
+  package var blocked: Set<String> = []
+  package var bookmarks: Set<PostID> = []
+  package var searches: [SavedSearch] = []
 
-  package init(
-    following: Set<String> = [],
-    muted: Set<String> = [],
-    blocked: Set<String> = [],
-    bookmarks: Set<PostID> = [],
-    searches: [SavedSearch] = []
-  ) {
-    self.following = following
-    self.muted = muted
-    self.blocked = blocked
-    self.bookmarks = bookmarks
-    self.searches = searches
-  }
+  package static let empty = OwnLists()
 }
 
 package struct SavedSearch: Hashable, Sendable, Codable {

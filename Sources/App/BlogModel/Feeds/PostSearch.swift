@@ -16,17 +16,9 @@ package struct SearchProgress: Sendable, Equatable, Codable {
   package let found: [Post]
   package let searched: Int
   /// When the last of them was written, in milliseconds since 1970; nil if its key does not tell.
-  package let reached: Int64?
+  package internal(set) var reached: Int64?
   /// How the search ended; nil while it is running.
-  package let end: End?
-
-  package init(number: Int, found: [Post], searched: Int, reached: Int64? = nil, end: End? = nil) {
-    self.number = number
-    self.found = found
-    self.searched = searched
-    self.reached = reached
-    self.end = end
-  }
+  package internal(set) var end: End?
 }
 
 // Safety: the state is accessed only on `queue`.

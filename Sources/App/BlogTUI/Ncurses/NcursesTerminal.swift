@@ -11,36 +11,25 @@ package struct TerminalOptions: Hashable, Sendable {
     case never
   }
 
-  package var colorMode: ColorMode
+  package var colorMode = ColorMode.automatic
   /// Whether the program receives clicks and the wheel; otherwise the terminal handles them.
-  package var usesMouse: Bool
+  package var usesMouse = true
   /// Whether only ASCII is drawn, even if the terminal can show more.
-  package var usesOnlyASCII: Bool
+  package var usesOnlyASCII = false
   /// Whether each change appears all at once, on terminals that support it.
-  package var usesSynchronizedOutput: Bool
+  package var usesSynchronizedOutput = true
   /// Whether links in texts become links of the terminal, if it is known to open them.
-  package var usesLinks: Bool
+  package var usesLinks = true
   /// Whether the terminal draws joined emoji in two cells; nil to ask the terminal.
   package var joinsEmoji: Bool?
   /// Whether 24-bit colours are used on terminals that say they have them.
-  package var usesDirectColor: Bool
+  var usesDirectColor = true
+}
 
-  package init(
-    colorMode: ColorMode = .automatic,
-    usesMouse: Bool = true,
-    usesOnlyASCII: Bool = false,
-    usesSynchronizedOutput: Bool = true,
-    usesLinks: Bool = true,
-    joinsEmoji: Bool? = nil,
-    usesDirectColor: Bool = true
-  ) {
-    self.colorMode = colorMode
+extension TerminalOptions {
+  package init(usesMouse: Bool) {
+    self.init()
     self.usesMouse = usesMouse
-    self.usesOnlyASCII = usesOnlyASCII
-    self.usesSynchronizedOutput = usesSynchronizedOutput
-    self.usesLinks = usesLinks
-    self.joinsEmoji = joinsEmoji
-    self.usesDirectColor = usesDirectColor
   }
 }
 

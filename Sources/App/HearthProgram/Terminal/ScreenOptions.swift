@@ -91,13 +91,11 @@ struct ScreenOptions: ParsableArguments {
 extension TerminalOptions {
   /// The terminal options that follow from the settings.
   init(_ settings: Settings) {
-    self.init(
-      colorMode: ColorMode(rawValue: settings.word(.color)) ?? .automatic,
-      usesMouse: settings.isOn(.mouse),
-      usesOnlyASCII: settings.isOn(.ascii),
-      usesSynchronizedOutput: settings.isOn(.synchronized),
-      usesLinks: settings.isOn(.hyperlinks)
-    )
+    self.init(usesMouse: settings.isOn(.mouse))
+    colorMode = ColorMode(rawValue: settings.word(.color)) ?? .automatic
+    usesOnlyASCII = settings.isOn(.ascii)
+    usesSynchronizedOutput = settings.isOn(.synchronized)
+    usesLinks = settings.isOn(.hyperlinks)
   }
 }
 

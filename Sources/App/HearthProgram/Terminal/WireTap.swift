@@ -129,41 +129,27 @@ extension WireTap.State {
 extension WireEvent {
   /// The diagnostic in the words of the inspector.
   fileprivate init(_ diagnostic: Diagnostic) {
-    let kind: Kind
-    var change: Change?
-    var group: String?
+    let kind: Kind =
+      switch diagnostic.kind {
+      case .sent: .sent
+      case .received: .received
+      case .event: .event
+      case .observing, .stopped: .listener
+      case .writing, .written: .write
+      case .transaction: .transaction
+      case .connection: .connection
+      }
+    self.init(time: diagnostic.time, kind: kind, title: diagnostic.title)
+    detail = diagnostic.details.joined(separator: "\n")
     switch diagnostic.kind {
-    case .sent: kind = .sent
-    case .received: kind = .received
-    case .event: kind = .event
-    case .observing(let observer):
-      kind = .listener
-      change = .begun("\(observer)")
-    case .stopped(let observer):
-      kind = .listener
-      change = .ended("\(observer)")
-    case .writing(let request):
-      kind = .write
-      change = .begun("\(request)")
-    case .written(let request):
-      kind = .write
-      change = .ended("\(request)")
-    case .transaction(let request):
-      kind = .transaction
-      group = "\(request)"
-    case .connection: kind = .connection
+    case .observing(let number), .writing(let number): change = .begun("\(number)")
+    case .stopped(let number), .written(let number): change = .ended("\(number)")
+    case .transaction(let request): group = "\(request)"
+    case .sent, .received, .event, .connection: break
     }
-    self.init(
-      time: diagnostic.time,
-      kind: kind,
-      title: diagnostic.title,
-      detail: diagnostic.details.joined(separator: "\n"),
-      change: change,
-      group: group,
-      size: diagnostic.frameSize,
-      path: diagnostic.path,
-      carried: diagnostic.carried.isEmpty ? nil : diagnostic.carried.map(String.init),
-      cause: diagnostic.cause
-    )
+    size = diagnostic.frameSize
+    path = diagnostic.path
+    carried = diagnostic.carried.isEmpty ? nil : diagnostic.carried.map(String.init)
+    cause = diagnostic.cause
   }
 }

@@ -20,7 +20,7 @@ struct DemoConductor {
   func run() throws {
     let board = DemoBoard()
     let nemesis = try DemoDirector.begin(plan, in: folder, at: TmuxServer(folder), board)
-    let terminal = try TerminalScreen(TerminalOptions(colorMode: .automatic, usesMouse: false))
+    let terminal = try TerminalScreen(TerminalOptions(usesMouse: false))
     show(board, nemesis, on: terminal)
     board.with { $0.hasEnded = true }
     terminal.close()

@@ -53,7 +53,7 @@ struct SwarmScreen {
   /// Takes over the terminal.
   init(_ board: SwarmBoard) throws {
     self.board = board
-    terminal = try TerminalScreen(TerminalOptions(colorMode: .automatic, usesMouse: false))
+    terminal = try TerminalScreen(TerminalOptions(usesMouse: false))
   }
 
   /// Carries out a run and shows it until it is over; then the terminal is as it was.

@@ -5,29 +5,17 @@ package struct RecordingStart: Hashable, Sendable, Codable {
   package var me: Author
   package var databaseName: String
   package var size: Size
-  package var isASCII: Bool
+  package var isASCII = false
   /// The time by the server's clock, in milliseconds since 1970.
   package var now: Int64
   /// What was typed earlier and not sent; the last post is offered first.
-  package var unsent: Unsent
-  package var history: [String]
+  package var unsent = Unsent()
+  package var history: [String] = []
+}
 
-  package init(
-    me: Author,
-    databaseName: String,
-    size: Size,
-    isASCII: Bool = false,
-    now: Int64,
-    unsent: Unsent = Unsent(),
-    history: [String] = []
-  ) {
-    self.me = me
-    self.databaseName = databaseName
-    self.size = size
-    self.isASCII = isASCII
-    self.now = now
-    self.unsent = unsent
-    self.history = history
+extension RecordingStart {
+  package init(me: Author, databaseName: String, size: Size, now: Int64) {
+    self.init(me: me, databaseName: databaseName, size: size, isASCII: false, now: now)
   }
 }
 

@@ -9,7 +9,7 @@ package struct Reading: Sendable {
   var inbox = NoticeInbox()
   /// The newest comments on the posts in view.
   var comments = NewestComments()
-  package internal(set) var lists = OwnLists()
+  package internal(set) var lists = OwnLists.empty
   var arrivals = Arrivals()
   /// Whether texts are shown as written, with their markup uninterpreted.
   var showsSource = false

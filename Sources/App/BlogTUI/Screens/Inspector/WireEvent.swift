@@ -26,41 +26,23 @@ package struct WireEvent: Hashable, Sendable, Codable {
   /// A summary on one line.
   package internal(set) var title: String
   /// All details, on any number of lines.
-  package internal(set) var detail: String
+  package var detail = ""
   /// The change to a listener or a write, each of which has a name of its own.
-  package let change: Change?
+  package var change: Change?
   /// The name that all events of one transaction share; nil for other events.
-  package let group: String?
+  package var group: String?
   /// The number of bytes of a frame; nil if it is unknown, or for other events.
-  package let size: Int?
+  package var size: Int?
   /// The path that the event is about; nil for frames, which name theirs, and if there is none.
-  package let path: String?
+  package var path: String?
   /// The names of the writes and transactions that a frame carries; nil for none.
-  package let carried: [String]?
+  package var carried: [String]?
   /// What the user did that caused a write or a transaction; nil if it is unknown.
-  package let cause: String?
+  package var cause: String?
+}
 
-  package init(
-    time: Int64,
-    kind: Kind,
-    title: String,
-    detail: String = "",
-    change: Change? = nil,
-    group: String? = nil,
-    size: Int? = nil,
-    path: String? = nil,
-    carried: [String]? = nil,
-    cause: String? = nil
-  ) {
-    self.time = time
-    self.kind = kind
-    self.title = title
-    self.detail = detail
-    self.change = change
-    self.group = group
-    self.size = size
-    self.path = path
-    self.carried = carried
-    self.cause = cause
+extension WireEvent {
+  package init(time: Int64, kind: Kind, title: String) {
+    self.init(time: time, kind: kind, title: title, detail: "")
   }
 }

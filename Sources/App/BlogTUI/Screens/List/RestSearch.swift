@@ -8,7 +8,7 @@ package struct SearchRequest: Hashable, Sendable {
   package let pattern: SearchPattern
   package let me: String
   package let readState: ReadState?
-  package var lists = OwnLists()
+  package var lists = OwnLists.empty
 
   /// Whether a post matches the search.
   ///
