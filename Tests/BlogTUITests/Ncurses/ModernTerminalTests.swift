@@ -69,7 +69,7 @@ extension NcursesTerminalTests {
   func copying() throws {
     try withTerminal("xterm-256color") { pseudo, terminal in
       _ = pseudo.written()
-      #expect(terminal.copy("foo"))
+      terminal.copy("foo")
       #expect(pseudo.written().contains("]52;c;Zm9v"))
     }
   }

@@ -34,10 +34,10 @@ extension NcursesTerminal {
   ///
   /// The sequence is that of rxvt, or else that of iTerm2, which several terminals have adopted;
   /// others ignore it.
-  package func notify(_ text: SafeText) {
+  package func notify(_ text: String) {
     bell()
     guard isOpen, nc_is_ansi() != 0 else { return }
-    writeDirectly(Self.notification(text, on: Self.environment("TERM") ?? ""))
+    writeDirectly(Self.notification(SafeText(untrusted: text), on: Self.environment("TERM") ?? ""))
   }
 
   /// The sequence that shows a notification on the given type of terminal.

@@ -2,13 +2,13 @@ import CNcurses
 import Glibc
 
 /// Ends the wait of a terminal's event loop from any thread.
-package final class Waker: Sendable {
+final class Waker: Sendable {
   let descriptor: Int32
 
   /// Makes a waker.
   ///
   /// - Throws: ``TerminalError/systemFailure(_:code:)`` if the process has no descriptor left.
-  package init() throws(TerminalError) {
+  init() throws(TerminalError) {
     descriptor = nc_eventfd()
     guard descriptor >= 0 else { throw .systemFailure("eventfd", code: errno) }
   }
@@ -18,7 +18,7 @@ package final class Waker: Sendable {
   }
 
   /// Ends the current wait immediately, or otherwise the next one; never blocks.
-  package func wake() {
+  func wake() {
     var one: UInt64 = 1
     _ = write(descriptor, &one, 8)
   }
@@ -34,18 +34,15 @@ extension NcursesTerminal {
   /// The largest number of bytes in one call, so that a flood of keys cannot block drawing.
   private static let batchLimit = 4_096
 
-  /// Waits for something to happen and returns all of it, in order.
-  ///
-  /// - Parameters:
-  ///   - timeout: How long to wait; nil waits forever.
-  ///   - waker: Ends the wait from another thread, which is reported as ``TerminalEvent/woken``.
-  /// - Returns: What happened; empty after a timeout.
-  package func nextEvents(timeout: Duration? = nil, waker: Waker? = nil) -> [TerminalEvent] {
+  /// Ends the wait for events, which is reported as ``TerminalEvent/woken``; any thread may call it.
+  package var wake: @Sendable () -> Void { { [waker] in waker.wake() } }
+
+  package func nextEvents(timeout: Duration? = nil) -> [TerminalEvent] {
     TerminalGuard.unblockSignals()
     var descriptors = [
       pollfd(fd: isHungUp ? -1 : input, events: Int16(POLLIN), revents: 0),
       pollfd(fd: TerminalGuard.reader, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: waker?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0),
     ]
     let patience = inputDeadline.map { max(.zero, $0 - .now) }
     wait(&descriptors, for: [timeout, patience].compactMap(\.self).min())
@@ -57,13 +54,13 @@ extension NcursesTerminal {
     } else if let inputDeadline, inputDeadline <= .now {
       add(parser.timeOut(), to: &events)
     }
-    if descriptors[2].revents != 0, waker?.drain() == true { events.append(.woken) }
+    if descriptors[2].revents != 0, waker.drain() { events.append(.woken) }
     if isDisconnected {
       isHungUp = true
       events.append(.hangUp)
     }
     let isUnfinished = events.isEmpty && descriptors[0].revents != 0 && inputDeadline != nil
-    return isUnfinished ? nextEvents(timeout: timeout, waker: waker) : events
+    return isUnfinished ? nextEvents(timeout: timeout) : events
   }
 
   private func wait(_ descriptors: inout [pollfd], for timeout: Duration?) {

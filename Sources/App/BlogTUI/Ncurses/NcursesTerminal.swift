@@ -31,6 +31,17 @@ extension TerminalOptions {
     self.init()
     self.usesMouse = usesMouse
   }
+
+  /// The terminal options that follow from the settings.
+  package init(_ settings: Settings) {
+    self.init(
+      colorMode: ColorMode(rawValue: settings.word(.color)) ?? .automatic,
+      usesMouse: settings.isOn(.mouse),
+      usesOnlyASCII: settings.isOn(.ascii),
+      usesSynchronizedOutput: settings.isOn(.synchronized),
+      usesLinks: settings.isOn(.hyperlinks)
+    )
+  }
 }
 
 /// Why a terminal cannot be used; the description says what to do about it.
@@ -75,7 +86,7 @@ package enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
 /// terminal. ncurses keeps its state in globals, so everything happens on the main actor, and only
 /// one terminal can be open at a time.
 @MainActor
-package final class NcursesTerminal {
+package final class NcursesTerminal: TerminalDevice {
   /// The characters that are drawn; others appear as `?`.
   package private(set) var repertoire: CharacterRepertoire
   /// The number of colours in use; 0 if there are none.
@@ -84,6 +95,7 @@ package final class NcursesTerminal {
   package internal(set) var size: Size
 
   let input: Int32
+  let waker: Waker
   var parser: InputParser
   /// When the input so far ends if its rest has not come.
   var inputDeadline: ContinuousClock.Instant?
@@ -201,6 +213,7 @@ package final class NcursesTerminal {
     device: TerminalDescriptors,
     type: String
   ) throws(TerminalError) {
+    waker = try Waker()
     input = device.input
     output = device.output
     // LINES or COLUMNS in the environment would keep ncurses from ever resizing; the kernel knows
@@ -432,16 +445,15 @@ package final class NcursesTerminal {
     nc_is_utf8() != 0 && !options.usesOnlyASCII ? .unicode : .ascii
   }
 
-  /// Copies a text to the clipboard of the terminal; returns false if it cannot, or if it is too
-  /// long.
-  @discardableResult
-  package func copy(_ text: String) -> Bool {
+  package func apply(_ settings: Settings) { apply(TerminalOptions(settings)) }
+
+  /// Copies a text to the clipboard of the terminal, unless it is too long.
+  package func copy(_ text: String) {
     let isInScreen = Self.environment("STY") != nil
     guard isOpen, nc_is_ansi() != 0,
       let bytes = Clipboard.sequence(text, isInScreen: isInScreen)
-    else { return false }
+    else { return }
     writeDirectly(bytes)
-    return true
   }
 
   /// Reads the size of the window and passes it to ncurses; returns whether it changed.
@@ -461,11 +473,7 @@ package final class NcursesTerminal {
 
 extension NcursesTerminal {
   /// Releases the terminal to another program while the body runs.
-  ///
-  /// - Throws: Any error of the body.
-  package func withSuspendedScreen<Result, Failure: Error>(
-    _ body: () throws(Failure) -> Result
-  ) throws(Failure) -> Result {
+  package func withSuspendedScreen<Result>(_ body: () -> Result) -> Result {
     leaveScreen()
     // Signals that stop or interrupt the other program are not meant for this one, which waits for
     // it.
@@ -475,7 +483,7 @@ extension NcursesTerminal {
       resume()
       adoptSize()
     }
-    return try body()
+    return body()
   }
 
   /// Stops the process, as the suspend key does, and takes over the terminal again once it

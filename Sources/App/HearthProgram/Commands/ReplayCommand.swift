@@ -63,7 +63,7 @@ struct ReplayCommand: AsyncParsableCommand {
   @MainActor
   private func play(_ recording: Recording) throws {
     let settings = ConfigurationFiles(path: nil).read().settings
-    let terminal = try TerminalScreen(TerminalOptions(settings))
+    let terminal = try NcursesTerminal.opened(TerminalOptions(settings))
     let ending = ReplayProgram(terminal: terminal, recording: recording).run()
     terminal.close()
     try ending.finish()

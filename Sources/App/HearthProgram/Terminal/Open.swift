@@ -41,7 +41,7 @@ struct Open: AsyncParsableCommand {
     if let path = screen.script { return try await ScriptRun(path: path, options: screen).run() }
     let server = try options.localServer()
     // Check the terminal before starting a server for it.
-    if !screen.plain { try TerminalScreen.check() }
+    if !screen.plain { try NcursesTerminal.check() }
     let recording = try screen.recording()
     try server?.ensureRunning()
     var ending = Ending.changeAccount
@@ -168,8 +168,8 @@ struct Open: AsyncParsableCommand {
     let memory = TerminalMemory(directory: paths.state)
     var abilities = TerminalOptions(settings)
     abilities.joinsEmoji = memory.joinsEmoji
-    let terminal = try TerminalScreen(abilities)
-    terminal.whenMeasured(memory.keep(joinsEmoji:))
+    let terminal = try NcursesTerminal.opened(abilities)
+    terminal.didMeasure = memory.keep(joinsEmoji:)
     let look = TerminalLook(colorCount: terminal.colorCount)
     let read: @Sendable () -> Configuration = { look.applied(to: files.read()) }
     let reports = NIOLockedValueBox<(@Sendable (String) -> Void)?>(nil)
@@ -216,11 +216,11 @@ struct Open: AsyncParsableCommand {
     let watch = ConfigurationWatch(file: files.path, themes: files.themes) {
       program.add(.configured(read()))
     }
-    terminal.whenBackgroundKnown { isLight in
+    terminal.didTellBackground = { isLight in
       look.isLight = isLight
       program.add(.configured(read()))
     }
-    terminal.whenAnswered { if look.note($0) { program.add(.configured(read())) } }
+    terminal.didAnswer = { if look.note($0) { program.add(.configured(read())) } }
     ProgramPages.releaseOnceStarted()
     let ending = program.run()
     terminal.close()
@@ -324,7 +324,7 @@ extension Open {
     var abilities = TerminalOptions(settings.settings)
     // The blog itself tests what the terminal can do; the sign-in screen need not.
     abilities.joinsEmoji = false
-    let terminal = try TerminalScreen(abilities)
+    let terminal = try NcursesTerminal.opened(abilities)
     defer { terminal.close() }
     let mailbox = Mailbox<SignInEvent>(wake: terminal.wake)
     let clerk = SignInController(RemoteAccounts(configuration: accounts), mailbox: mailbox)

@@ -88,16 +88,5 @@ struct ScreenOptions: ParsableArguments {
   }
 }
 
-extension TerminalOptions {
-  /// The terminal options that follow from the settings.
-  init(_ settings: Settings) {
-    self.init(usesMouse: settings.isOn(.mouse))
-    colorMode = ColorMode(rawValue: settings.word(.color)) ?? .automatic
-    usesOnlyASCII = settings.isOn(.ascii)
-    usesSynchronizedOutput = settings.isOn(.synchronized)
-    usesLinks = settings.isOn(.hyperlinks)
-  }
-}
-
 extension TerminalOptions.ColorMode: ExpressibleByArgument {}
 extension ScriptResult.Format: ExpressibleByArgument {}

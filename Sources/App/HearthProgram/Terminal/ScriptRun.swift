@@ -28,7 +28,7 @@ struct ScriptRun {
     } catch {
       throw CommandFailure(.usage, "\(path): \(error)")
     }
-    if options.show { try TerminalScreen.check() }
+    if options.show { try NcursesTerminal.check() }
     let directory = NSTemporaryDirectory() + "hearth-script-\(getpid())"
     try PrivateDirectory.prepare(directory)
     defer { try? FileManager.default.removeItem(atPath: directory) }

@@ -52,7 +52,7 @@ final class ScriptScene: ScriptWorld {
   private var places: [String: Place] = [:]
   private var seats: [String: Seat] = [:]
   private var inUse = ScriptScene.first
-  private var stage: TerminalScreen?
+  private var stage: NcursesTerminal?
   private var deadline = Date()
 
   /// Starts the server.
@@ -110,7 +110,7 @@ final class ScriptScene: ScriptWorld {
   /// - Throws: ``CommandFailure`` or the system's error if there is no terminal to show it on.
   func play(_ player: ScriptPlayer) async throws {
     if options.show {
-      stage = try TerminalScreen(TerminalOptions(options.files.read().settings))
+      stage = try NcursesTerminal.opened(TerminalOptions(options.files.read().settings))
     }
     defer {
       stage?.close()

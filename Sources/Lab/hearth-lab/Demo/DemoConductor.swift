@@ -20,7 +20,7 @@ struct DemoConductor {
   func run() throws {
     let board = DemoBoard()
     let nemesis = try DemoDirector.begin(plan, in: folder, at: TmuxServer(folder), board)
-    let terminal = try TerminalScreen(TerminalOptions(usesMouse: false))
+    let terminal = try NcursesTerminal.opened(TerminalOptions(usesMouse: false))
     show(board, nemesis, on: terminal)
     board.with { $0.hasEnded = true }
     terminal.close()
@@ -28,7 +28,7 @@ struct DemoConductor {
   }
 
   /// Shows the figures until the demonstration ends.
-  private func show(_ board: DemoBoard, _ nemesis: DemoNemesis, on terminal: TerminalScreen) {
+  private func show(_ board: DemoBoard, _ nemesis: DemoNemesis, on terminal: NcursesTerminal) {
     let end = plan.wishes.seconds.map { ContinuousClock.now + .seconds($0) }
     let hint: SafeText =
       plan.wishes.presents

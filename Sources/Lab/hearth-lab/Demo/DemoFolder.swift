@@ -1,4 +1,5 @@
 import ArgumentParser
+import BlogTUI
 import Foundation
 import HearthLab
 import HearthProgram
@@ -156,7 +157,7 @@ struct DemoGuard {
   /// Shows a demonstration in a new folder that a guard watches over, and cleans up.
   @MainActor
   static func watch(_ show: (DemoFolder) async throws -> Int32?) async throws {
-    try TerminalScreen.check()
+    try NcursesTerminal.check()
     let folder = try DemoFolder.make()
     let post = try DemoGuard(folder)
     let ending: Result<Int32?, any Error>

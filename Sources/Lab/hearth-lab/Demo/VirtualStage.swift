@@ -12,7 +12,7 @@ import RealtimeDatabase
 final class VirtualStage {
   private let folder: DemoFolder
   private let wishes: DemoStage.Wishes
-  private let terminal: TerminalScreen
+  private let terminal: NcursesTerminal
   private let terminals: VirtualTerminals
   private let board = DemoBoard()
   private var parts: [VirtualTerminal] = []
@@ -25,7 +25,7 @@ final class VirtualStage {
     self.folder = folder
     self.tutor = tutor
     self.wishes = wishes
-    terminal = try TerminalScreen(TerminalOptions(usesMouse: false))
+    terminal = try NcursesTerminal.opened(TerminalOptions(usesMouse: false))
     terminals = VirtualTerminals(wake: terminal.wake)
   }
 

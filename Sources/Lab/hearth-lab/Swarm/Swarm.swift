@@ -1,4 +1,5 @@
 import ArgumentParser
+import BlogTUI
 import Foundation
 import HearthLab
 import HearthProgram
@@ -86,7 +87,7 @@ struct Swarm: AsyncParsableCommand {
   ) async throws -> SwarmReport {
     var options = options
     let keeps = arguments.access.keep
-    if !arguments.json, !arguments.plain, (try? await TerminalScreen.check()) != nil {
+    if !arguments.json, !arguments.plain, (try? await NcursesTerminal.check()) != nil {
       let board = SwarmBoard(settings)
       options.isWatched = true
       options.tell = { board.take($0) }

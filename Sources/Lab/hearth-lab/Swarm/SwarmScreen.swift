@@ -48,12 +48,12 @@ final class SwarmBoard: Sendable {
 @MainActor
 struct SwarmScreen {
   private let board: SwarmBoard
-  private let terminal: TerminalScreen
+  private let terminal: NcursesTerminal
 
   /// Takes over the terminal.
   init(_ board: SwarmBoard) throws {
     self.board = board
-    terminal = try TerminalScreen(TerminalOptions(usesMouse: false))
+    terminal = try NcursesTerminal.opened(TerminalOptions(usesMouse: false))
   }
 
   /// Carries out a run and shows it until it is over; then the terminal is as it was.

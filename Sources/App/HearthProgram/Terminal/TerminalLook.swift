@@ -4,26 +4,15 @@ import Foundation
 import NIOConcurrencyHelpers
 import RealtimeCore
 
-/// The terminal of the program: ncurses, and a waker for other threads.
-@MainActor
-package final class TerminalScreen: TerminalDevice {
-  private let terminal: NcursesTerminal
-  private let waker: Waker
-
-  /// Ends the wait for events; may be called from any thread.
-  package let wake: @Sendable () -> Void
-
-  /// Takes over the terminal.
+extension NcursesTerminal {
+  /// Takes over the terminal of standard input and output.
   ///
   /// - Throws: ``CommandFailure`` when the terminal cannot be used.
-  package init(_ options: TerminalOptions) throws(CommandFailure) {
+  package static func opened(_ options: TerminalOptions) throws(CommandFailure) -> NcursesTerminal {
     do throws(TerminalError) {
-      let waker = try Waker()
-      self.waker = waker
-      wake = { waker.wake() }
-      terminal = try NcursesTerminal.open(options)
+      return try open(options)
     } catch {
-      throw CommandFailure(.usage, Self.advice(error))
+      throw CommandFailure(.usage, advice(error))
     }
   }
 
@@ -50,40 +39,6 @@ package final class TerminalScreen: TerminalDevice {
   private static func advice(_ error: TerminalError) -> String {
     "\(error) (\"hearth list recent\" needs no screen; \"hearth --help\" lists all commands)"
   }
-
-  package var size: Size { terminal.size }
-  package var glyphs: GlyphSet { terminal.glyphs }
-
-  package func nextEvents(timeout: Duration?) -> [TerminalEvent] {
-    terminal.nextEvents(timeout: timeout, waker: waker)
-  }
-
-  package func render(_ screen: Screen) { terminal.render(screen) }
-  package func redraw() { terminal.redraw() }
-  package func suspend() { terminal.suspend() }
-  package func bell() { terminal.bell() }
-  package func notify(_ text: String) { terminal.notify(SafeText(untrusted: text)) }
-
-  package func withSuspendedScreen<Result>(_ body: () -> Result) -> Result {
-    terminal.withSuspendedScreen(body)
-  }
-
-  package func copy(_ text: String) { terminal.copy(text) }
-
-  package func apply(_ settings: Settings) { terminal.apply(TerminalOptions(settings)) }
-
-  package func whenMeasured(_ hear: @escaping (Bool) -> Void) { terminal.didMeasure = hear }
-
-  package func whenBackgroundKnown(_ hear: @escaping (_ isLight: Bool) -> Void) {
-    terminal.didTellBackground = hear
-  }
-
-  package func whenAnswered(_ hear: @escaping (Duration) -> Void) { terminal.didAnswer = hear }
-
-  /// The number of colours; 0 if there are none.
-  package var colorCount: Int { terminal.colorCount }
-
-  package func close() { terminal.close() }
 }
 
 /// What is known about the terminal that decides which theme fits it.
