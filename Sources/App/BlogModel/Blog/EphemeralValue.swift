@@ -30,12 +30,7 @@ package final class EphemeralValue: @unchecked Sendable {
   /// Writes or replaces the value; it must be written again on each new connection.
   ///
   /// If the rules forbid the write, nothing happens.
-  package func put(_ value: [String: Any]) { replace(with: value) }
-
-  /// The same for a text.
-  package func put(_ text: String) { replace(with: text) }
-
-  private func replace(with value: Any) {
+  package func put(_ value: Any) {
     self.value = value
     begin()
     if isArranged { write() } else { arrange() }

@@ -193,7 +193,7 @@ struct Unread: BlogCommand {
 
 /// What a command does to a person or a post; it prints nothing.
 protocol Deed {
-  associatedtype Object: ParsableArguments, Identifiable<String>
+  associatedtype Object: ParsableArguments, Identifiable<String> = PersonArgument
   static var name: String { get }
   static var abstract: String { get }
   static func action(on id: String) -> BlogAction
@@ -221,42 +221,36 @@ struct PersonArgument: ParsableArguments, Identifiable {
 }
 
 enum Follow: Deed {
-  typealias Object = PersonArgument
   static let name = "follow"
   static let abstract = "Follow a person: their posts are in the list following."
   static func action(on id: String) -> BlogAction { .follow(uid: id, true) }
 }
 
 enum Unfollow: Deed {
-  typealias Object = PersonArgument
   static let name = "unfollow"
   static let abstract = "Stop following a person."
   static func action(on id: String) -> BlogAction { .follow(uid: id, false) }
 }
 
 enum Mute: Deed {
-  typealias Object = PersonArgument
   static let name = "mute"
   static let abstract = "Mute a person: nothing that they write is listed or announced."
   static func action(on id: String) -> BlogAction { .mute(uid: id, true) }
 }
 
 enum Unmute: Deed {
-  typealias Object = PersonArgument
   static let name = "unmute"
   static let abstract = "Stop muting a person."
   static func action(on id: String) -> BlogAction { .mute(uid: id, false) }
 }
 
 enum Block: Deed {
-  typealias Object = PersonArgument
   static let name = "block"
   static let abstract = "Block a person: they can no longer comment on your posts."
   static func action(on id: String) -> BlogAction { .block(uid: id, true) }
 }
 
 enum Unblock: Deed {
-  typealias Object = PersonArgument
   static let name = "unblock"
   static let abstract = "Stop blocking a person."
   static func action(on id: String) -> BlogAction { .block(uid: id, false) }
