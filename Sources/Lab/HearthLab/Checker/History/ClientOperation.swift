@@ -89,85 +89,52 @@ enum Intent: Hashable, Sendable {
     }
   }
 
-  private enum Kind: String {
-    case post, editPost, deletePost, comment, deleteComment, star, unstar, increment, read
-    case starAs, editOther, administer
-  }
-
-  private var kind: Kind {
-    switch self {
-    case .post: .post
-    case .editPost: .editPost
-    case .deletePost: .deletePost
-    case .comment: .comment
-    case .deleteComment: .deleteComment
-    case .star: .star
-    case .unstar: .unstar
-    case .increment: .increment
-    case .read: .read
-    case .starAs: .starAs
-    case .editOther: .editOther
-    case .administer: .administer
-    }
-  }
-
   /// The name of the kind of operation in a history.
-  var name: String { kind.rawValue }
+  var name: String { coded.name }
 
-  var members: [JSONMember] {
-    func text(_ name: String, is value: String) -> JSONMember { JSONMember(name, .string(value)) }
-    let details: [JSONMember]
+  var fields: HistoryFields { ["do": name] + coded.details }
+
+  private var coded: (name: String, details: HistoryFields) {
     switch self {
-    case .post(let post, let title, let body), .editPost(let post, let title, let body):
-      details = [text("post", is: post), text("title", is: title), text("body", is: body)]
-    case .deletePost(let post), .star(let post), .unstar(let post):
-      details = [text("post", is: post)]
-    case .comment(let post, let comment, let words):
-      details = [text("post", is: post), text("comment", is: comment), text("text", is: words)]
+    case .post(let post, let title, let body):
+      ("post", ["post": post, "title": title, "body": body])
+    case .editPost(let post, let title, let body):
+      ("editPost", ["post": post, "title": title, "body": body])
+    case .deletePost(let post): ("deletePost", ["post": post])
+    case .comment(let post, let comment, let text):
+      ("comment", ["post": post, "comment": comment, "text": text])
     case .deleteComment(let post, let comment):
-      details = [text("post", is: post), text("comment", is: comment)]
-    case .increment(let path, let amount):
-      details = [text("path", is: path), JSONMember("amount", .integer(amount))]
-    case .read(let path, let server):
-      details = [text("path", is: path)] + (server.map { [text("server", is: $0)] } ?? [])
-    case .starAs(let post, let uid): details = [text("post", is: post), text("uid", is: uid)]
-    case .editOther(let post, let title):
-      details = [text("post", is: post), text("title", is: title)]
-    case .administer(let paths):
-      details = [JSONMember("paths", .array(paths.map { .string($0) }))]
+      ("deleteComment", ["post": post, "comment": comment])
+    case .star(let post): ("star", ["post": post])
+    case .unstar(let post): ("unstar", ["post": post])
+    case .increment(let path, let amount): ("increment", ["path": path, "amount": amount])
+    case .read(let path, let server): ("read", ["path": path, "server": server])
+    case .starAs(let post, let uid): ("starAs", ["post": post, "uid": uid])
+    case .editOther(let post, let title): ("editOther", ["post": post, "title": title])
+    case .administer(let paths): ("administer", ["paths": paths])
     }
-    return [text("do", is: name)] + details
   }
 
   init(_ fields: HistoryFields) throws(HistoryError) {
-    let kind: Kind = try fields.choice("do")
+    let kind: String = try fields("do")
     switch kind {
-    case .post, .editPost:
-      let (post, title) = (try fields.text("post"), try fields.text("title"))
-      let body = try fields.text("body")
-      self =
-        kind == .post
-        ? .post(post: post, title: title, body: body)
-        : .editPost(post: post, title: title, body: body)
-    case .deletePost: self = .deletePost(post: try fields.text("post"))
-    case .comment:
-      self = .comment(
-        post: try fields.text("post"),
-        comment: try fields.text("comment"),
-        text: try fields.text("text")
-      )
-    case .deleteComment:
-      self = .deleteComment(post: try fields.text("post"), comment: try fields.text("comment"))
-    case .star: self = .star(post: try fields.text("post"))
-    case .unstar: self = .unstar(post: try fields.text("post"))
-    case .increment:
-      self = .increment(path: try fields.text("path"), amount: try fields.integer("amount"))
-    case .read:
-      self = .read(path: try fields.text("path"), server: fields.optionalText("server"))
-    case .starAs: self = .starAs(post: try fields.text("post"), uid: try fields.text("uid"))
-    case .editOther:
-      self = .editOther(post: try fields.text("post"), title: try fields.text("title"))
-    case .administer: self = .administer(paths: try fields.texts("paths"))
+    case "post":
+      self = try .post(post: fields("post"), title: fields("title"), body: fields("body"))
+    case "editPost":
+      self = try .editPost(post: fields("post"), title: fields("title"), body: fields("body"))
+    case "deletePost": self = try .deletePost(post: fields("post"))
+    case "comment":
+      self = try .comment(post: fields("post"), comment: fields("comment"), text: fields("text"))
+    case "deleteComment":
+      self = try .deleteComment(post: fields("post"), comment: fields("comment"))
+    case "star": self = try .star(post: fields("post"))
+    case "unstar": self = try .unstar(post: fields("post"))
+    case "increment": self = try .increment(path: fields("path"), amount: fields("amount"))
+    case "read": self = try .read(path: fields("path"), server: fields("server"))
+    case "starAs": self = try .starAs(post: fields("post"), uid: fields("uid"))
+    case "editOther": self = try .editOther(post: fields("post"), title: fields("title"))
+    case "administer": self = try .administer(paths: fields("paths"))
+    default: throw fields.missing("do")
     }
   }
 }
@@ -193,10 +160,10 @@ enum Outcome: Hashable, Sendable {
     }
   }
 
-  var members: [JSONMember] {
+  var fields: HistoryFields {
     switch self {
-    case .ok(let value): value.map { [JSONMember("value", $0)] } ?? []
-    case .refused(let reason), .unknown(let reason): [JSONMember("reason", .string(reason))]
+    case .ok(let value): ["value": value]
+    case .refused(let reason), .unknown(let reason): ["reason": reason]
     }
   }
 }

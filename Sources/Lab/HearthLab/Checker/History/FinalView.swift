@@ -13,24 +13,18 @@ struct FinalView: Hashable, Sendable {
   /// The hash of the client's data (`Node.hash`).
   var digest: String
 
-  var members: [JSONMember] {
-    [
-      JSONMember("view", .string(view)),
-      JSONMember("path", .string(path)),
-      JSONMember("orderedBy", orderedBy.map { .string($0) } ?? .null),
-      JSONMember("limit", limit.map { .integer(Int64($0)) } ?? .null),
-      JSONMember("digest", .string(digest)),
-    ]
+  var fields: HistoryFields {
+    ["view": view, "path": path, "orderedBy": orderedBy, "limit": limit, "digest": digest]
   }
 }
 
 extension FinalView {
   init(_ fields: HistoryFields) throws(HistoryError) {
-    view = try fields.text("view")
-    path = try fields.text("path")
-    orderedBy = fields.optionalText("orderedBy")
-    limit = fields.optionalInteger("limit").map { Int($0) }
-    digest = try fields.text("digest")
+    view = try fields("view")
+    path = try fields("path")
+    orderedBy = try fields("orderedBy")
+    limit = try fields("limit")
+    digest = try fields("digest")
   }
 }
 
@@ -50,28 +44,26 @@ struct CapturedScreen: Hashable, Sendable {
   /// The posts among the lines, in order; each must match the database.
   var rows: [Row] = []
 
-  var members: [JSONMember] {
-    let rows = rows.map { row in
-      JSONValue.object(("title", .string(row.title)), ("stars", .integer(Int64(row.stars))))
-    }
-    return [
-      JSONMember("terminal", .string(terminal)),
-      JSONMember("group", .string(group)),
-      JSONMember("lines", .array(lines.map { .string($0) })),
-      JSONMember("rows", .array(rows)),
-    ]
+  var fields: HistoryFields {
+    ["terminal": terminal, "group": group, "lines": lines, "rows": rows]
   }
 }
 
 extension CapturedScreen {
   init(_ fields: HistoryFields) throws(HistoryError) {
-    terminal = try fields.text("terminal")
-    group = try fields.text("group")
-    lines = try fields.texts("lines")
-    rows = []
-    for element in fields.value("rows")?.elements ?? [] {
-      let row = HistoryFields(element)
-      rows.append(Row(title: try row.text("title"), stars: Int(try row.integer("stars"))))
-    }
+    terminal = try fields("terminal")
+    group = try fields("group")
+    lines = try fields("lines")
+    let rows: [Row]? = try fields("rows")
+    self.rows = rows ?? []
+  }
+}
+
+extension CapturedScreen.Row: HistoryValue {
+  var json: JSONValue { .object(("title", title.json), ("stars", stars.json)) }
+
+  static func read(_ json: JSONValue) -> Self? {
+    let fields = HistoryFields(json)
+    return try? Self(title: fields("title"), stars: fields("stars"))
   }
 }

@@ -37,75 +37,62 @@ enum HistoryEvent: Hashable, Sendable {
   }
 
   /// The members of the line apart from its time.
-  var members: [JSONMember] {
-    func member(_ name: String, _ number: Int64) -> JSONMember {
-      JSONMember(name, .integer(number))
-    }
-    let (kind, details): (String, [JSONMember]) =
+  var fields: HistoryFields {
+    let (kind, details): (String, HistoryFields) =
       switch self {
-      case .started(let header): ("header", header.members)
-      case .invoked(let number, let intent): ("invoke", [member("op", number)] + intent.members)
-      case .answered(let number, let outcome):
-        (outcome.name, [member("op", number)] + outcome.members)
-      case .shown(let showing): ("shown", showing.members)
-      case .told(let telling): ("told", telling.members)
-      case .connection(let isUp): ("connection", [JSONMember("up", .bool(isUp))])
-      case .finalView(let view): ("view", view.members)
-      case .screen(let screen): ("screen", screen.members)
+      case .started(let header): ("header", header.fields)
+      case .invoked(let number, let intent): ("invoke", ["op": number] + intent.fields)
+      case .answered(let number, let outcome): (outcome.name, ["op": number] + outcome.fields)
+      case .shown(let showing): ("shown", showing.fields)
+      case .told(let telling): ("told", telling.fields)
+      case .connection(let isUp): ("connection", ["up": isUp])
+      case .finalView(let view): ("view", view.fields)
+      case .screen(let screen): ("screen", screen.fields)
       case .fault(let name, let target, let isOver):
-        (
-          "fault",
-          [
-            JSONMember("name", .string(name)), JSONMember("target", .string(target)),
-            JSONMember("over", .bool(isOver)),
-          ]
-        )
-      case .server(let change): ("server", [JSONMember("change", .string(change.rawValue))])
-      case .rules(let source): ("rules", [JSONMember("source", .string(source))])
+        ("fault", ["name": name, "target": target, "over": isOver])
+      case .server(let change): ("server", ["change": change])
+      case .rules(let source): ("rules", ["source": source])
       case .sample(let bytes, let descriptors, let p99):
-        ("sample", [member("rss", bytes), member("fds", descriptors), member("p99", p99)])
-      case .stalled(let microseconds): ("stalled", [member("for", microseconds)])
-      case .coalesced(let microseconds): ("coalesced", [member("for", microseconds)])
-      case .ended: ("end", [])
+        ("sample", ["rss": bytes, "fds": descriptors, "p99": p99])
+      case .stalled(let microseconds): ("stalled", ["for": microseconds])
+      case .coalesced(let microseconds): ("coalesced", ["for": microseconds])
+      case .ended: ("end", [:])
       }
-    return [JSONMember("k", .string(kind))] + details
+    return ["k": kind] + details
   }
 
   init(_ fields: HistoryFields) throws(HistoryError) {
-    switch try fields.text("k") {
+    let kind: String = try fields("k")
+    switch kind {
     case "header": self = .started(try HistoryHeader(fields))
-    case "invoke": self = .invoked(try fields.integer("op"), try Intent(fields))
-    case "ok": self = .answered(try fields.integer("op"), .ok(fields.value("value")))
-    case "refused":
-      self = .answered(try fields.integer("op"), .refused(try fields.text("reason")))
-    case "unknown":
-      self = .answered(try fields.integer("op"), .unknown(try fields.text("reason")))
+    case "invoke": self = try .invoked(fields("op"), Intent(fields))
+    case "ok": self = try .answered(fields("op"), .ok(fields("value")))
+    case "refused": self = try .answered(fields("op"), .refused(fields("reason")))
+    case "unknown": self = try .answered(fields("op"), .unknown(fields("reason")))
     case "shown": self = .shown(try Showing(fields))
-    case "connection": self = .connection(isUp: try fields.bool("up"))
+    case "connection": self = try .connection(isUp: fields("up"))
     case "view": self = .finalView(try FinalView(fields))
     case "screen": self = .screen(try CapturedScreen(fields))
     case "fault":
-      self = .fault(
-        name: try fields.text("name"),
-        target: try fields.text("target"),
-        isOver: try fields.bool("over")
-      )
-    case "server": self = .server(try fields.choice("change"))
-    case "rules": self = .rules(source: try fields.text("source"))
+      self = try .fault(name: fields("name"), target: fields("target"), isOver: fields("over"))
+    case "server": self = try .server(fields("change"))
+    case "rules": self = try .rules(source: fields("source"))
     case "sample":
-      self = .sample(
-        residentBytes: try fields.integer("rss"),
-        descriptors: try fields.integer("fds"),
-        p99Microseconds: try fields.integer("p99")
+      self = try .sample(
+        residentBytes: fields("rss"),
+        descriptors: fields("fds"),
+        p99Microseconds: fields("p99")
       )
     case "told": self = .told(try Telling(fields))
-    case "stalled": self = .stalled(microseconds: try fields.integer("for"))
-    case "coalesced": self = .coalesced(microseconds: try fields.integer("for"))
+    case "stalled": self = try .stalled(microseconds: fields("for"))
+    case "coalesced": self = try .coalesced(microseconds: fields("for"))
     case "end": self = .ended
     default: throw fields.missing("k")
     }
   }
 }
+
+extension HistoryEvent.ServerChange: HistoryValue {}
 
 /// One line of a history: a JSON object with the time in microseconds (`t`) and the kind of event
 /// (`k`).
@@ -133,64 +120,12 @@ struct HistoryLine: Hashable, Sendable {
   }
 
   /// The line without its newline.
-  var text: String {
-    let time = JSONMember("t", .integer(time.microseconds))
-    return JSONValue.object([time] + event.members).text
-  }
+  var text: String { (["t": time.microseconds] + event.fields).json.text }
 
   init(_ text: String) throws(HistoryError) {
     guard let json = try? JSONParser.parse(text) else { throw HistoryError("it is not JSON") }
     let fields = HistoryFields(json)
-    time = Moment(microseconds: try fields.integer("t"))
+    time = Moment(microseconds: try fields("t"))
     event = try HistoryEvent(fields)
-  }
-}
-
-/// The members of one line of a history, by name.
-struct HistoryFields {
-  private let json: JSONValue
-
-  init(_ json: JSONValue) {
-    self.json = json
-  }
-
-  func missing(_ name: String) -> HistoryError {
-    HistoryError("\"\(name)\" is missing or of the wrong kind")
-  }
-
-  func value(_ name: String) -> JSONValue? {
-    guard let value = json[name], value != .null else { return nil }
-    return value
-  }
-
-  func text(_ name: String) throws(HistoryError) -> String {
-    guard let text = json[name]?.string else { throw missing(name) }
-    return text
-  }
-
-  func optionalText(_ name: String) -> String? { json[name]?.string }
-
-  func integer(_ name: String) throws(HistoryError) -> Int64 {
-    guard let number = json[name]?.integer else { throw missing(name) }
-    return number
-  }
-
-  func optionalInteger(_ name: String) -> Int64? { json[name]?.integer }
-
-  func bool(_ name: String) throws(HistoryError) -> Bool {
-    guard let bool = json[name]?.bool else { throw missing(name) }
-    return bool
-  }
-
-  func texts(_ name: String) throws(HistoryError) -> [String] {
-    guard let elements = json[name]?.elements else { throw missing(name) }
-    return elements.compactMap(\.string)
-  }
-
-  func choice<Choice: RawRepresentable<String>>(
-    _ name: String
-  ) throws(HistoryError) -> Choice {
-    guard let choice = Choice(rawValue: try text(name)) else { throw missing(name) }
-    return choice
   }
 }

@@ -1,5 +1,3 @@
-import RealtimeCore
-
 /// Describes the writer of a history: the first line of a file, and of each further process of the
 /// same client.
 package struct HistoryHeader: Hashable, Sendable {
@@ -37,33 +35,27 @@ package struct HistoryHeader: Hashable, Sendable {
   /// The system clock in milliseconds since 1970 when the line was written.
   var wallClock: Int64
 
-  var members: [JSONMember] {
+  var fields: HistoryFields {
     [
-      JSONMember("client", .string(client)),
-      JSONMember("role", .string(role.rawValue)),
-      JSONMember("user", .string(user)),
-      JSONMember("uid", .string(uid)),
-      JSONMember("pid", .integer(Int64(pid))),
-      // JSON numbers cannot hold every unsigned 64-bit integer.
-      JSONMember("seed", .string(String(seed))),
-      JSONMember("strategy", .string(strategy.rawValue)),
-      JSONMember("presence", presence.map { .string($0) } ?? .null),
-      JSONMember("wallClock", .integer(wallClock)),
+      "client": client, "role": role, "user": user, "uid": uid, "pid": pid, "seed": seed,
+      "strategy": strategy, "presence": presence, "wallClock": wallClock,
     ]
   }
 }
 
 extension HistoryHeader {
   init(_ fields: HistoryFields) throws(HistoryError) {
-    client = try fields.text("client")
-    role = try fields.choice("role")
-    user = try fields.text("user")
-    uid = try fields.text("uid")
-    pid = Int32(truncatingIfNeeded: try fields.integer("pid"))
-    guard let seed = UInt64(try fields.text("seed")) else { throw fields.missing("seed") }
-    self.seed = seed
-    strategy = try fields.choice("strategy")
-    presence = fields.optionalText("presence")
-    wallClock = try fields.integer("wallClock")
+    client = try fields("client")
+    role = try fields("role")
+    user = try fields("user")
+    uid = try fields("uid")
+    pid = try fields("pid")
+    seed = try fields("seed")
+    strategy = try fields("strategy")
+    presence = try fields("presence")
+    wallClock = try fields("wallClock")
   }
 }
+
+extension HistoryHeader.Role: HistoryValue {}
+extension HistoryHeader.Strategy: HistoryValue {}

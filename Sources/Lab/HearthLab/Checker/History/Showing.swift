@@ -25,50 +25,37 @@ struct Showing: Hashable, Sendable {
     "\(client.header.client), \(view), event \(order)"
   }
 
-  var members: [JSONMember] {
-    var members = [
-      JSONMember("view", .string(view)),
-      JSONMember("order", .integer(Int64(order))),
-    ]
-    switch content {
-    case .post(let key, let starCount, let stars, let isMine, let version):
-      members += [
-        JSONMember("what", .string("post")),
-        JSONMember("post", .string(key)),
-        JSONMember("starCount", .integer(Int64(starCount))),
-        JSONMember("stars", .integer(Int64(stars))),
-        JSONMember("mine", .bool(isMine)),
-      ]
-      if let version { members.append(JSONMember("version", .string(version))) }
-    case .postGone(let key):
-      members += [JSONMember("what", .string("gone")), JSONMember("post", .string(key))]
-    case .comments(let post, let keys):
-      members += [
-        JSONMember("what", .string("comments")),
-        JSONMember("post", .string(post)),
-        JSONMember("keys", .array(keys.map { .string($0) })),
-      ]
-    }
-    return members
+  var fields: HistoryFields {
+    let what: HistoryFields =
+      switch content {
+      case .post(let key, let starCount, let stars, let isMine, let version):
+        [
+          "what": "post", "post": key, "starCount": starCount, "stars": stars, "mine": isMine,
+          "version": version,
+        ]
+      case .postGone(let key): ["what": "gone", "post": key]
+      case .comments(let post, let keys): ["what": "comments", "post": post, "keys": keys]
+      }
+    return ["view": view, "order": order] + what
   }
 }
 
 extension Showing {
   init(_ fields: HistoryFields) throws(HistoryError) {
-    view = try fields.text("view")
-    order = Int(try fields.integer("order"))
-    let post = try fields.text("post")
-    switch try fields.text("what") {
+    view = try fields("view")
+    order = try fields("order")
+    let what: String = try fields("what")
+    switch what {
     case "post":
-      content = .post(
-        post,
-        starCount: Int(try fields.integer("starCount")),
-        stars: Int(try fields.integer("stars")),
-        isMine: try fields.bool("mine"),
-        version: fields.optionalText("version")
+      content = try .post(
+        fields("post"),
+        starCount: fields("starCount"),
+        stars: fields("stars"),
+        isMine: fields("mine"),
+        version: fields("version")
       )
-    case "gone": content = .postGone(post)
-    case "comments": content = .comments(post: post, keys: try fields.texts("keys"))
+    case "gone": content = try .postGone(fields("post"))
+    case "comments": content = try .comments(post: fields("post"), keys: fields("keys"))
     default: throw fields.missing("what")
     }
   }
@@ -96,34 +83,28 @@ struct Telling: Hashable, Sendable {
   var path: String
   var content: Content
 
-  var members: [JSONMember] {
-    var members = [JSONMember("view", .string(view)), JSONMember("path", .string(path))]
-    switch content {
-    case .child(let version, let changes):
-      members.append(JSONMember("what", .string("child")))
-      if let version { members.append(JSONMember("version", .string(version))) }
-      if let changes { members.append(JSONMember("changes", changes)) }
-    case .gone: members.append(JSONMember("what", .string("gone")))
-    case .everything(let limit):
-      members.append(JSONMember("what", .string("everything")))
-      if let limit { members.append(JSONMember("limit", .integer(Int64(limit)))) }
-    }
-    return members
+  var fields: HistoryFields {
+    let what: HistoryFields =
+      switch content {
+      case .child(let version, let changes):
+        ["what": "child", "version": version, "changes": changes]
+      case .gone: ["what": "gone"]
+      case .everything(let limit): ["what": "everything", "limit": limit]
+      }
+    return ["view": view, "path": path] + what
   }
 }
 
 extension Telling {
   init(_ fields: HistoryFields) throws(HistoryError) {
-    view = try fields.text("view")
-    path = try fields.text("path")
-    switch try fields.text("what") {
+    view = try fields("view")
+    path = try fields("path")
+    let what: String = try fields("what")
+    switch what {
     case "child":
-      content = .child(
-        version: fields.optionalText("version"),
-        changes: fields.value("changes")
-      )
+      content = try .child(version: fields("version"), changes: fields("changes"))
     case "gone": content = .gone
-    case "everything": content = .everything(limit: fields.optionalInteger("limit").map { Int($0) })
+    case "everything": content = try .everything(limit: fields("limit"))
     default: throw fields.missing("what")
     }
   }
