@@ -173,10 +173,10 @@ struct HistoryPlayer: TranscriptPlayer {
     var run = run
     for client in finishing { run.finish(client) }
     let report = try run.check()
-    let lines = report.lines.filter { $0.promises.contains { $0.rawValue == rest } }
+    let lines = report.lines.filter { $0.promises.contains { $0.name == rest } }
     switch word {
     case "check":
-      let broken = Promise.allCases.filter { report.violated.contains($0) }.map(\.rawValue)
+      let broken = Promise.allCases.filter { report.violated.contains($0) }.map(\.name)
       return broken.isEmpty ? "held" : broken.joined(separator: " ")
     case "evidence":
       return lines.lazy.flatMap(\.violations).first?.description

@@ -21,7 +21,7 @@ package struct CheckReport: Sendable {
     }
 
     static func name(of promises: [Promise]) -> String {
-      promises.map(\.rawValue).joined(separator: "/")
+      promises.map(\.name).joined(separator: "/")
     }
   }
 

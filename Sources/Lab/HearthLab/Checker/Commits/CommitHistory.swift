@@ -60,28 +60,10 @@ struct Replay: Sequence, IteratorProtocol {
     switch entries.next() {
     case nil: return nil
     case .commit(let commit, let seen)?:
-      let after = commit.changes.reduce(into: root) { $0.update(at: $1.path, to: $1.node) }
-      return .step(
-        advance(
-          to: after,
-          revision: commit.revision,
-          timestamp: hasTimes ? commit.timestamp : nil,
-          seen: seen,
-          changes: commit.changes,
-          isJump: false
-        )
-      )
+      return .step(advance(by: commit, seen: seen, isJump: false))
     case .jump(let node, let revision, let seen)?:
-      return .step(
-        advance(
-          to: node,
-          revision: revision,
-          timestamp: nil,
-          seen: seen,
-          changes: [Change(.root, to: node)],
-          isJump: true
-        )
-      )
+      let all = Commit(revision: revision, timestamp: 0, changes: [Change(.root, to: node)])
+      return .step(advance(by: all, seen: seen, isJump: true))
     case .crash(let after, let before)?:
       return .crash(
         Standstill(
@@ -93,27 +75,19 @@ struct Replay: Sequence, IteratorProtocol {
     }
   }
 
-  private mutating func advance(
-    to after: Node,
-    revision: Int64,
-    timestamp: Int64?,
-    seen: Moment,
-    changes: [Change],
-    isJump: Bool
-  ) -> Step {
-    defer {
-      root = after
-      self.revision = revision
-    }
+  private mutating func advance(by commit: Commit, seen: Moment, isJump: Bool) -> Step {
+    let before = root
+    for change in commit.changes { root.update(at: change.path, to: change.node) }
+    revision = commit.revision
     return Step(
       revision: revision,
-      timestamp: timestamp,
+      timestamp: hasTimes && !isJump ? commit.timestamp : nil,
       seen: seen,
-      before: root,
-      after: after,
-      changes: changes,
+      before: before,
+      after: root,
+      changes: commit.changes,
       isJump: isJump,
-      touched: TouchedPaths(changes.map(\.path), before: root, after: after)
+      touched: TouchedPaths(commit.changes.map(\.path), before: before, after: root)
     )
   }
 }

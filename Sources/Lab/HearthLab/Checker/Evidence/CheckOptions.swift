@@ -15,13 +15,10 @@ package struct CheckOptions: Sendable {
 
     /// What this part of a run must contain; no promise has to be checked in less than all of it.
     package func scaled(by share: Double) -> Least {
-      func part(_ number: Int) -> Int { Int(Double(number) * min(max(share, 0), 1)) }
       var least = Least()
-      least.acknowledged = part(acknowledged)
-      least.commits = part(commits)
-      least.comments = part(comments)
-      least.stars = part(stars)
-      least.shown = part(shown)
+      for part in [\Least.acknowledged, \.commits, \.comments, \.stars, \.shown] {
+        least[keyPath: part] = Int(Double(self[keyPath: part]) * min(max(share, 0), 1))
+      }
       return least
     }
 

@@ -102,33 +102,10 @@ struct Violation: Hashable, Sendable, CustomStringConvertible {
 
 /// What a blog and its database promise, by the numbers used in the documentation.
 package enum Promise: String, Sendable, CaseIterable {
-  case i1 = "I1"
-  case i2 = "I2"
-  case i3 = "I3"
-  case i4 = "I4"
-  case i5 = "I5"
-  case i6 = "I6"
-  case i7 = "I7"
-  case i8 = "I8"
-  case i9 = "I9"
-  case i10 = "I10"
-  case i11 = "I11"
-  case i12 = "I12"
-  case i13 = "I13"
-  case i14 = "I14"
-  case g1 = "G1"
-  case g2 = "G2"
-  case g3 = "G3"
-  case g4 = "G4"
-  case g5 = "G5"
-  case g6 = "G6"
-  case g7 = "G7"
-  case g8 = "G8"
-  case g9 = "G9"
-  case g10 = "G10"
-  case g11 = "G11"
-  case g12 = "G12"
-  case g13 = "G13"
+  case i1, i2, i3, i4, i5, i6, i7, i8, i9, i10, i11, i12, i13, i14
+  case g1, g2, g3, g4, g5, g6, g7, g8, g9, g10, g11, g12, g13
+
+  var name: String { rawValue.uppercased() }
 }
 
 enum Words {

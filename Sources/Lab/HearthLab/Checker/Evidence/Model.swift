@@ -77,26 +77,38 @@ struct Model: Sendable {
 
   // MARK: Comparing
 
+  /// Compares something at a standstill with whether it must and may exist.
+  ///
+  /// - Returns: What is stored, or nil if nothing is.
+  private func compare(
+    _ thing: Thing,
+    named name: String,
+    at path: Path,
+    in moment: Standstill,
+    with findings: inout Findings
+  ) -> Node? {
+    let stored = moment.root[path]
+    if thing.mustExist(at: moment.period) {
+      findings.expect(
+        !stored.isEmpty,
+        at: moment.location,
+        otherwise: "an acknowledged \(name) is lost"
+      ) { ["\(path)", "\(thing.creation.map { "\($0)" } ?? "")"] }
+    }
+    guard !stored.isEmpty else { return nil }
+    findings.expect(
+      thing.mayExist(at: moment.period) || !initial[path].isEmpty,
+      at: moment.location,
+      otherwise: "a \(name) exists that was refused, deleted or not yet written"
+    ) { ["\(path) \(stored.summary)", "\(thing.creation.map { "\($0)" } ?? "nobody's")"] }
+    return stored
+  }
+
   /// Compares the comments at a standstill with those that must and may exist.
   func compareComments(at moment: Standstill, with findings: inout Findings) {
     for (key, thing) in comments {
-      let stored = moment.root[key.path]
-      if thing.mustExist(at: moment.period) {
-        findings.expect(
-          !stored.isEmpty,
-          at: moment.location,
-          otherwise: "an acknowledged comment is lost"
-        ) {
-          ["\(key.path)", "\(thing.creation.map { "\($0)" } ?? "")"]
-        }
-      }
-      guard !stored.isEmpty else { continue }
-      findings.expect(
-        thing.mayExist(at: moment.period) || isOlder(key.path),
-        at: moment.location,
-        otherwise: "a comment exists that was refused, deleted or not yet written"
-      ) { ["\(key.path) \(stored.summary)", "\(thing.creation.map { "\($0)" } ?? "nobody's")"] }
-      guard case .comment(_, _, let text)? = thing.creation?.intent else { continue }
+      let stored = compare(thing, named: "comment", at: key.path, in: moment, with: &findings)
+      guard let stored, case .comment(_, _, let text)? = thing.creation?.intent else { continue }
       findings.expect(
         stored.text(.commentText) == text && stored.text(.uid) == thing.creation?.uid,
         at: moment.location,
@@ -109,22 +121,8 @@ struct Model: Sendable {
   func comparePosts(at moment: Standstill, with findings: inout Findings) {
     for (key, post) in posts {
       let path = Path([.posts, ChildKey(key)])
-      let stored = moment.root[path]
-      if post.thing.mustExist(at: moment.period) {
-        findings.expect(
-          !stored.isEmpty,
-          at: moment.location,
-          otherwise: "an acknowledged post is lost"
-        ) {
-          ["\(path)", "\(post.thing.creation.map { "\($0)" } ?? "")"]
-        }
-      }
-      guard !stored.isEmpty else { continue }
-      findings.expect(
-        post.thing.mayExist(at: moment.period) || isOlder(path),
-        at: moment.location,
-        otherwise: "a post exists that was refused, deleted or not yet written"
-      ) { ["\(path) \(stored.summary)"] }
+      let stored = compare(post.thing, named: "post", at: path, in: moment, with: &findings)
+      guard let stored else { continue }
       let titles = post.titles.possible(
         at: moment.period,
         initial: initial[path].text(.title) ?? ""
@@ -156,9 +154,6 @@ struct Model: Sendable {
       ) { ["\(path)"] + writes.operations.map(\.description) }
     }
   }
-
-  /// Whether a path had a value before the run.
-  private func isOlder(_ path: Path) -> Bool { !initial[path].isEmpty }
 }
 
 /// The writes of one value, each of which replaces the previous one.
