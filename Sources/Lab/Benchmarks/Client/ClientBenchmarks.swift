@@ -26,11 +26,8 @@ enum ClientBenchmarks {
             let path = posts.appending(SamplePosts.key(number * 7_919 % count)).appending(stars)
             return (path, Node.integer(Int64((number + round) * 31 % 20_011)))
           }
-          let time = ContinuousClock().measure {
-            for (path, node) in changes { client.push(node, at: path) }
-          }
-          keep(client.events)
-          return .time(time, operations: updates)
+          defer { keep(client.events) }
+          return .time(over: updates) { client.push(changes[$0].1, at: changes[$0].0) }
         }
       }
     )
@@ -60,16 +57,12 @@ enum ClientBenchmarks {
         client.push(try SamplePosts.tree(count), at: posts)
         return { [client] in
           var copy = client
-          let sets = 200
           let before = copy.events
-          let time = ContinuousClock().measure {
-            for number in 0..<sets {
-              let path = posts.appending(SamplePosts.key(number * 7_919 % count))
-              copy.write(.set(.integer(Int64(number))), at: path.appending(ChildKey("starCount")))
-            }
+          defer { keep(copy.events - before) }
+          return .time(over: 200) { number in
+            let path = posts.appending(SamplePosts.key(number * 7_919 % count))
+            copy.write(.set(.integer(Int64(number))), at: path.appending(ChildKey("starCount")))
           }
-          keep(copy.events - before)
-          return .time(time, operations: sets)
         }
       }
     )

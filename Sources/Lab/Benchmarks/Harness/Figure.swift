@@ -20,6 +20,12 @@ struct Figure: Comparable {
     Figure(value: total.nanoseconds / Double(operations), unit: .time)
   }
 
+  /// The time of an operation that a closure does in each of several rounds.
+  static func time(over rounds: Int, of body: (_ round: Int) throws -> Void) rethrows -> Figure {
+    let total = try ContinuousClock().measure { for round in 0..<rounds { try body(round) } }
+    return .time(total, operations: rounds)
+  }
+
   static func memory(_ bytes: Int, items: Int = 1) -> Figure {
     Figure(value: Double(bytes) / Double(items), unit: .memory)
   }

@@ -17,14 +17,10 @@ struct HubBenchmarks {
       aims: [.atMost(.time(.nanoseconds(800)))]
     ) {
       let bytes = try BlogWire.message(1, by: "u1", isStarred: true)
-      let rounds = 100_000
-      let time = try ContinuousClock().measure {
-        for _ in 0..<rounds {
-          if case .request = try ClientMessage(decoding: bytes) { continue }
-          keep(0)
-        }
+      return try .time(over: 100_000) { _ in
+        if case .request = try ClientMessage(decoding: bytes) { return }
+        keep(0)
       }
-      return .time(time, operations: rounds)
     }
   }
 
@@ -35,13 +31,7 @@ struct HubBenchmarks {
       against: .dictionary,
       prepare: {
         let put = try RulesWork(environment, posts: 10_000)
-        let rounds = 20_000
-        return {
-          let time = ContinuousClock().measure {
-            for _ in 0..<rounds { keep(put.isAllowed() ? 1 : 0) }
-          }
-          return .time(time, operations: rounds)
-        }
+        return { .time(over: 20_000) { _ in keep(put.isAllowed() ? 1 : 0) } }
       }
     )
   }
@@ -55,18 +45,14 @@ struct HubBenchmarks {
         var hub = try BlogTree.hub(Self.count)
         let path = Path([BlogTree.posts])
         let query = Query(index: .key, limit: Query.Limit(100, side: .last))
-        let rounds = 200
         return {
-          let time = ContinuousClock().measure {
-            for _ in 0..<rounds {
-              let listen = ListenRequest(path: path, query: query, tag: 1)
-              hub.run([
-                .request(id: 1, .listen(listen)),
-                .request(id: 2, .unlisten(path: path, query: query, tag: 1)),
-              ])
-            }
+          .time(over: 200) { _ in
+            let listen = ListenRequest(path: path, query: query, tag: 1)
+            hub.run([
+              .request(id: 1, .listen(listen)),
+              .request(id: 2, .unlisten(path: path, query: query, tag: 1)),
+            ])
           }
-          return .time(time, operations: rounds)
         }
       }
     )
@@ -81,10 +67,7 @@ struct HubBenchmarks {
         var hub = try BlogTree.hub(Self.count)
         let gets = [ClientMessage](repeating: BlogTree.get(100), count: 200)
         hub.run(gets)
-        return {
-          let time = ContinuousClock().measure { hub.run(gets) }
-          return .time(time, operations: gets.count)
-        }
+        return { .time(ContinuousClock().measure { hub.run(gets) }, operations: gets.count) }
       }
     )
   }

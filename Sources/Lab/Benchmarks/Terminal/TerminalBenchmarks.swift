@@ -90,9 +90,11 @@ extension TerminalBenchmarks {
         against: Yardstick("an echo") { try typing(keys, into: echo()) },
         aims: [.p99(.milliseconds(1))]
       ) {
-        try typing(keys, inBlogOf: 10_000, until: \.first)
+        try typing(keys, into: reader(of: 10_000))
       },
-      Benchmark("terminal/key-to-rest/10k") { try typing(keys, inBlogOf: 10_000, until: \.last) },
+      Benchmark("terminal/key-to-rest/10k") {
+        try typing(keys, into: reader(of: 10_000), until: \.last)
+      },
     ]
   }
 
@@ -110,11 +112,11 @@ extension TerminalBenchmarks {
       Benchmark(
         name,
         against: Yardstick("a blog of 100") {
-          try typing(pages(down: 4, up: 4), inBlogOf: 100, until: moment)
+          try typing(pages(down: 4, up: 4), into: reader(of: 100), until: moment)
         },
         aims: aims
       ) {
-        try typing(pages(down: 9, up: 3), inBlogOf: 100_000, until: moment)
+        try typing(pages(down: 9, up: 3), into: reader(of: 100_000), until: moment)
       }
     }
     return [
@@ -131,9 +133,8 @@ extension TerminalBenchmarks {
     /// Text that eleven posts contain, none of them loaded.
     let query = "telling: 4242"
     func letters(_ query: String?) throws -> Benchmark.Pass {
-      let (home, program) = try reader(of: 100_000)
+      let program = try reader(of: 100_000)
       return {
-        defer { withExtendedLifetime(home) {} }
         var times: [Duration] = []
         for _ in 0..<20 {
           if let query {
@@ -161,9 +162,8 @@ extension TerminalBenchmarks {
     }
     return [
       Benchmark("terminal/search/100k", aims: [.atMost(.time(.seconds(5)))]) {
-        let (home, program) = try reader(of: 100_000)
+        let program = try reader(of: 100_000)
         return {
-          defer { withExtendedLifetime(home) {} }
           program.forget()
           let start = ContinuousClock.now
           program.type("/" + query + "\r")
@@ -186,13 +186,13 @@ extension TerminalBenchmarks {
   private func reader(
     of count: Int,
     on kind: String = "xterm-256color"
-  ) throws -> (home: TerminalHome, program: TerminalProgram) {
+  ) throws -> TerminalProgram {
     let home = try TerminalHome(environment, terminal: kind)
     try home.write(count)
     let program = try home.start()
     try program.wait(for: SampleBlog.title(count - 1))
     program.settle()
-    return (home, program)
+    return program
   }
 
   private func echo() throws -> TerminalProgram {
@@ -200,19 +200,6 @@ extension TerminalBenchmarks {
     let program = try TerminalProgram("/bin/sh", arguments: ["-c", command], environment: [:])
     try program.wait(for: "ready")
     return program
-  }
-
-  private func typing(
-    _ keys: [String],
-    inBlogOf count: Int,
-    until moment: @escaping (TerminalProgram.Paint) -> Duration
-  ) throws -> Benchmark.Pass {
-    let (home, program) = try reader(of: count)
-    let pass = typing(keys, into: program, until: moment)
-    return {
-      defer { withExtendedLifetime(home) {} }
-      return try pass()
-    }
   }
 
   /// Types keys one after the other, each once everything that the previous key changed is painted.
@@ -262,20 +249,20 @@ extension TerminalBenchmarks {
 
   /// What another user's star writes to the terminal.
   func oneRow(_ kind: String) -> Benchmark {
-    bytes("terminal/one-row/\(kind)", on: kind, atMost: 300) { home, _, round in
+    bytes("terminal/one-row/\(kind)", on: kind, atMost: 300) { program, round in
       let command = round.isMultiple(of: 2) ? "star" : "unstar"
-      try home.run(command, SampleBlog.key(95), "--user", "other")
+      try program.home?.run(command, SampleBlog.key(95), "--user", "other")
     }
   }
 
   /// What the user's own star writes, from the key to the sign that it is stored.
   func ownStar(_ kind: String) -> Benchmark {
-    bytes("terminal/own-star/\(kind)", on: kind, atMost: 300) { _, program, _ in program.type("s") }
+    bytes("terminal/own-star/\(kind)", on: kind, atMost: 300) { program, _ in program.type("s") }
   }
 
   /// What moving the selection writes: two rows, one of them highlighted.
   func selection(_ kind: String) -> Benchmark {
-    bytes("terminal/selection/\(kind)", on: kind, atMost: 600) { _, program, round in
+    bytes("terminal/selection/\(kind)", on: kind, atMost: 600) { program, round in
       program.type(round.isMultiple(of: 2) ? "j" : "k")
     }
   }
@@ -285,14 +272,14 @@ extension TerminalBenchmarks {
     _ name: String,
     on kind: String,
     atMost most: Int,
-    _ change: @escaping (TerminalHome, TerminalProgram, _ round: Int) throws -> Void
+    _ change: @escaping (TerminalProgram, _ round: Int) throws -> Void
   ) -> Benchmark {
     Benchmark(name, aims: [.atMost(.memory(most))]) {
-      let (home, program) = try reader(of: 100, on: kind)
+      let program = try reader(of: 100, on: kind)
       var round = 0
       return {
         program.forget()
-        try change(home, program, round)
+        try change(program, round)
         round += 1
         program.settle()
         return .memory(program.output.count)
@@ -305,8 +292,7 @@ extension TerminalBenchmarks {
   /// Every thirty seconds the program measures the server's response time; nothing else happens.
   var idle: Benchmark {
     Benchmark("terminal/idle", aims: [.atMost(.time(.milliseconds(10)))]) {
-      let (home, program) = try reader(of: 100)
-      defer { withExtendedLifetime(home) {} }
+      let program = try reader(of: 100)
       let before = program.ticks
       program.rest(for: .seconds(20))
       let time = ProcessorTime.duration(ofTicks: program.ticks - before)
@@ -325,7 +311,7 @@ extension TerminalBenchmarks {
       ("anonymous", 16 << 20, { ResidentMemory.anonymousBytes(of: $0.id) }),
     ].map { (name: String, most: Int, count: @escaping (TerminalProgram) -> Int) in
       Benchmark("terminal/memory/\(name)", aims: [.atMost(.memory(most))]) {
-        let (home, program) = try reader(of: 1_000)
+        let program = try reader(of: 1_000)
         for _ in 0..<60 {
           program.type(" ")
           program.read(for: .milliseconds(30))
@@ -333,10 +319,7 @@ extension TerminalBenchmarks {
         program.rest(for: .seconds(5))
         program.type("g")
         program.settle()
-        return {
-          withExtendedLifetime(home) {}
-          return .memory(count(program))
-        }
+        return { .memory(count(program)) }
       }
     }
   }

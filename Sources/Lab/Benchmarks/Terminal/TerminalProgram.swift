@@ -11,9 +11,17 @@ final class TerminalProgram {
 
   private let controller: Int32
   let id: pid_t
+  /// Where it runs, until it has ended.
+  let home: TerminalHome?
   private(set) var output: [UInt8] = []
 
-  init(_ path: String, arguments: [String], environment: [String: String]) throws {
+  init(
+    _ path: String,
+    arguments: [String],
+    environment: [String: String],
+    in home: TerminalHome? = nil
+  ) throws {
+    self.home = home
     var ends: (controller: Int32, terminal: Int32) = (-1, -1)
     guard openpty(&ends.controller, &ends.terminal, nil, nil, nil) == 0,
       let name = ttyname(ends.terminal)
@@ -185,7 +193,7 @@ final class TerminalHome {
 
   /// Starts the program on a terminal, for a user who is not asked for a name.
   func start(user: String = "reader") throws -> TerminalProgram {
-    try TerminalProgram(program, arguments: ["--user", user], environment: variables)
+    try TerminalProgram(program, arguments: ["--user", user], environment: variables, in: self)
   }
 
   /// Runs a command to completion.
