@@ -462,7 +462,7 @@ let package = Package(
     suite(
       "NetworkTests",
       [
-        "RealtimeCore", "RealtimeDatabase", "RealtimeServer", "RealtimeTransport",
+        "HearthLab", "RealtimeCore", "RealtimeDatabase", "RealtimeServer", "RealtimeTransport",
         "TLSTestSupport", "TransportTestSupport",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),

@@ -22,7 +22,7 @@ struct AdminClusterTests {
     home: String,
     postgres: PostgresServer
   ) throws
-    -> [(server: EmulatorProcess, way: PostgresProxy)]
+    -> [(server: EmulatorProcess, way: FaultyNetwork)]
   {
     let store = try postgres.makeDatabase()
     let authority = try CertificateAuthority()
@@ -35,7 +35,7 @@ struct AdminClusterTests {
       chmod("\(home)/\(name)", 0o600)
     }
     return try (0..<3).map { _ in
-      let way = try PostgresProxy(to: postgres)
+      let way = try FaultyNetwork(to: postgres.port)
       let server = try EmulatorProcess(
         home: home,
         serving: [
@@ -51,7 +51,7 @@ struct AdminClusterTests {
 
   /// Runs a closure while servers are cut off from PostgreSQL by files that are named as they are.
   private static func cutting<Result>(
-    _ servers: [(server: EmulatorProcess, way: PostgresProxy)],
+    _ servers: [(server: EmulatorProcess, way: FaultyNetwork)],
     in folder: String,
     during body: () throws -> Result
   ) throws
@@ -61,7 +61,7 @@ struct AdminClusterTests {
     let watcher = Thread {
       while !isOver.withLockedValue({ $0 }) {
         for (server, way) in servers {
-          way.set(access("\(folder)/\(server.id)", F_OK) == 0 ? .silent : .fair)
+          way.set(access("\(folder)/\(server.id)", F_OK) == 0 ? .silent : .sound)
         }
         usleep(50_000)
       }

@@ -1,4 +1,5 @@
 import Dispatch
+import HearthLab
 import Logging
 import NIOConcurrencyHelpers
 import NIOCore
@@ -6,7 +7,6 @@ import RealtimeDatabase
 import RealtimeServer
 import TestSupport
 import Testing
-import TransportTestSupport
 
 @Suite("Two users on a bad network", .timeLimit(.minutes(3)), .cleansUp)
 struct BadNetworkTests {
@@ -67,7 +67,7 @@ struct BadNetworkTests {
   /// A server, a network in front of it, a user behind the network and a user at the server.
   private struct Scene {
     let server: DatabaseServer
-    let network: FaultProxy
+    let network: FaultyNetwork
     let far: Person
     let near: Person
 
@@ -77,9 +77,8 @@ struct BadNetworkTests {
         logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
       )
       let port = try #require(server.port)
-      let (network, farPort) = try await FaultProxy.start(to: port)
-      self.network = network
-      far = try Person(port: farPort, outbox: "a", inbox: "b", keepalive: keepalive)
+      network = try FaultyNetwork(to: port)
+      far = try Person(port: network.port, outbox: "a", inbox: "b", keepalive: keepalive)
       near = try Person(port: port, outbox: "b", inbox: "a", keepalive: .seconds(45))
       try await BadNetworkTests.wait("connections") { [far, near] in
         far.isConnected && near.isConnected
@@ -87,7 +86,7 @@ struct BadNetworkTests {
       afterTest { [server, network, far, near] in
         await far.database.close()
         await near.database.close()
-        try? await network.stop()
+        network.close()
         await server.stop()
       }
     }
@@ -115,24 +114,24 @@ struct BadNetworkTests {
     scene.write(1...20)
     try await scene.expectArrival(upTo: 20)
 
-    try await scene.network.set(.cut)
+    scene.network.set(.cut)
     scene.write(21...40)
     try await Self.wait("the loss of the connection") { !scene.far.isConnected }
-    try await scene.network.set(.sound)
+    scene.network.set(.sound)
     try await scene.expectArrival(upTo: 40)
 
-    try await scene.network.set(.lossy(percent: 20))
+    scene.network.set(.lossy(percent: 20))
     scene.write(41...60)
     try await scene.expectArrival(upTo: 60)
 
-    try await scene.network.set(.oneWay)
+    scene.network.set(.oneWay)
     scene.write(61...80)
     try await Self.wait("what the other one wrote") {
       scene.far.arrived.withLockedValue(\.count) == 80
     }
     #expect(scene.near.arrived.withLockedValue(\.count) == 60)
     #expect(scene.far.pendingWrites > 0)
-    try await scene.network.set(.sound)
+    scene.network.set(.sound)
     try await scene.expectArrival(upTo: 80)
   }
 
@@ -140,7 +139,7 @@ struct BadNetworkTests {
   func slow() async throws {
     let scene = try await Scene()
     // At first nothing gets out, so the test cannot be waiting for a response.
-    try await scene.network.set(.oneWay)
+    scene.network.set(.oneWay)
     let shown = NIOLockedValueBox(false)
     scene.far.database.reference(withPath: "a").queryLimited(toLast: 1).observe(.childAdded) { _ in
       shown.withLockedValue { $0 = true }
@@ -150,7 +149,7 @@ struct BadNetworkTests {
     #expect(scene.near.arrived.withLockedValue(\.self) == [])
     let clock = ContinuousClock()
     let start = clock.now
-    try await scene.network.set(.slow(bytesPerSecond: 50_000, delay: .milliseconds(400)))
+    scene.network.set(.late(.milliseconds(400)))
     try await scene.expectArrival(upTo: 20)
     #expect(clock.now - start > .milliseconds(800))
   }
@@ -160,7 +159,7 @@ struct BadNetworkTests {
     let scene = try await Scene(keepalive: .milliseconds(500))
     scene.write(1...5)
     try await scene.expectArrival(upTo: 5)
-    try await scene.network.strand()
+    scene.network.strand()
     scene.write(6...10)
     try await scene.expectArrival(upTo: 10)
   }

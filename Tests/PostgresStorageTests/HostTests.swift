@@ -12,12 +12,12 @@ import Testing
 struct HostTests {
   private let server: PostgresServer
   private let name: String
-  private let proxy: PostgresProxy
+  private let proxy: FaultyNetwork
 
   init() throws {
     server = try PostgresServer.shared.get()
     name = try server.makeDatabase().split(separator: "/").last.map(String.init) ?? ""
-    proxy = try PostgresProxy(to: server)
+    proxy = try FaultyNetwork(to: server.port)
   }
 
   /// The address of the proxy and, as the second host, of the server itself.
@@ -30,10 +30,10 @@ struct HostTests {
 
   @Test(
     "A dead host does not delay connections, whether it is silent or refuses them",
-    arguments: [PostgresProxy.Weather.silent, .down]
+    arguments: [FaultyNetwork.Condition.silent, .cut]
   )
-  func deadHost(weather: PostgresProxy.Weather) throws {
-    proxy.set(weather)
+  func deadHost(condition: FaultyNetwork.Condition) throws {
+    proxy.set(condition)
     let address = address
     for _ in 1...2 {
       let start = ContinuousClock.now
@@ -42,7 +42,7 @@ struct HostTests {
       connection.close()
     }
     #expect(address.lastHost.number == 1)
-    proxy.set(.fair)
+    proxy.set(.sound)
   }
 
   @Test("When every host is dead, the error gives the reason for each")
@@ -127,6 +127,6 @@ struct HostTests {
     try store.commit(batch(3))
     #expect(try store.load().revision == 3)
     try store.close()
-    proxy.set(.fair)
+    proxy.set(.sound)
   }
 }

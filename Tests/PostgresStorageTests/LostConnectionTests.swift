@@ -12,13 +12,13 @@ import Testing
 struct LostConnectionTests {
   private let server: PostgresServer
   private let url: String
-  private let proxy: PostgresProxy
+  private let proxy: FaultyNetwork
   private let events = EventLog()
 
   init() throws {
     server = try PostgresServer.shared.get()
     url = try server.makeDatabase()
-    proxy = try PostgresProxy(to: server)
+    proxy = try FaultyNetwork(to: server.port)
     _ = try PostgresTreeStores(at: PostgresAddress(url)).create("test")
   }
 
@@ -97,8 +97,8 @@ struct LostConnectionTests {
         WHERE datname = current_database() AND wait_event = 'PgSleep'
         """
       while (try? server.sql(lingering, at: url)) != "1" {}
-      proxy.set(.down)
-      proxy.set(.fair)
+      proxy.set(.cut)
+      proxy.set(.sound)
     }
     let error = #expect(throws: StoreError.self) {
       try port.transact { connection throws(PostgresFailure) in
@@ -116,7 +116,7 @@ struct LostConnectionTests {
     // What is not committed stays in memory for as long as possible.
     let own = try PostgresServer(settings: ["wal_writer_delay=10s"])
     let url = own.url(of: "postgres")
-    let proxy = try PostgresProxy(to: own)
+    let proxy = try FaultyNetwork(to: own.port)
     var options = PostgresStoreOptions()
     options.commitLimit = .seconds(120)
     let port = PostgresPort(to: PostgresAddress(proxy.url(of: url)), options: options)
@@ -134,12 +134,12 @@ struct LostConnectionTests {
     DispatchQueue.global().async {
       let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
       while (try? own.sql(sleeping, at: url)) != "1" { usleep(10_000) }
-      proxy.set(.down)
+      proxy.set(.cut)
       own.stop(isCrash: true)
       try? own.start()
       // This is the next transaction.
       _ = try? own.sql("ALTER TABLE public.changes DISABLE TRIGGER linger", at: url)
-      proxy.set(.fair)
+      proxy.set(.sound)
     }
     var numbers: [String] = []
     let outcome = Result {
@@ -221,8 +221,8 @@ struct LostConnectionTests {
     DispatchQueue.global().async { [server, url, proxy] in
       server.waitForLock(at: url)
       // The client's side is cut, and PostgreSQL continues with the statement.
-      proxy.set(.down)
-      proxy.set(.fair)
+      proxy.set(.cut)
+      proxy.set(.sound)
       server.waitForLock(in: "add_barrier", at: url)
       holder.close()
     }
@@ -238,17 +238,17 @@ struct LostConnectionTests {
   func unreachable() throws {
     let store = try open(stores(limit: .seconds(1)))
     try store.commit(batch(1))
-    proxy.set(.down)
+    proxy.set(.cut)
     let start = ContinuousClock.now
     let refused = #expect(throws: StoreError.self) { try store.commit(batch(2)) }
     #expect(ContinuousClock.now - start < .seconds(20))
     // The end of the connection may have been noticed only after something was sent.
     if refused?.hasStoredNothing == true {
-      proxy.set(.fair)
+      proxy.set(.sound)
       try store.commit(batch(2))
       #expect(try store.load().revision == 2)
     }
-    proxy.set(.fair)
+    proxy.set(.sound)
     try store.close()
   }
 
@@ -262,7 +262,7 @@ struct LostConnectionTests {
     #expect(ContinuousClock.now - start < .seconds(30))
     #expect(error?.hasStoredNothing == false)
     // An unknown outcome stays unknown, even after PostgreSQL is back.
-    proxy.set(.fair)
+    proxy.set(.sound)
     #expect(throws: StoreError.self) { try store.commit(batch(2)) }
     try store.close()
     let again = try open(stores())
@@ -276,9 +276,9 @@ struct LostConnectionTests {
   func renewedAgain() throws {
     let stores = stores { $0.ownLease = .milliseconds(600) }
     let store = try #require(try stores.open("test"))
-    proxy.set(.down)
+    proxy.set(.cut)
     events.wait { $0.renewals.first == false }
-    proxy.set(.fair)
+    proxy.set(.sound)
     events.wait { $0.renewals.contains(true) }
     #expect(events.renewals == [false, true])
     try store.close()

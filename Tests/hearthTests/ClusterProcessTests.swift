@@ -131,10 +131,10 @@ struct ClusterProcessTests {
   /// Two servers, of which the first leads and reaches PostgreSQL through the proxy.
   private func clusterBehindProxy(
     watching statements: [String] = []
-  ) throws -> (cluster: Cluster, proxy: PostgresProxy) {
+  ) throws -> (cluster: Cluster, proxy: FaultyNetwork) {
     let postgres = try PostgresServer.shared.get()
     let cluster = try Cluster(0, at: try postgres.makeDatabase())
-    let proxy = try PostgresProxy(to: postgres, watching: statements)
+    let proxy = try FaultyNetwork(to: postgres.port, watching: statements)
     try cluster.add(at: proxy.url(of: cluster.url))
     #expect(try cluster.leader() == 0)
     try cluster.add()
@@ -178,7 +178,7 @@ struct ClusterProcessTests {
     } then: { _ in
       let next = try cluster.leader(among: [1])
       #expect(next == 1)
-      proxy.set(.fair)
+      proxy.set(.sound)
     }
   }
 
@@ -193,7 +193,7 @@ struct ClusterProcessTests {
     let before = try epoch()
     var slowest = Duration.zero
     for _ in 0..<3 {
-      proxy.silenceConnections()
+      proxy.strand()
       async let write = timeOfWrite(to: database)
       // Reads of what is stored do not wait for the write.
       for _ in 0..<20 {
@@ -231,11 +231,11 @@ struct ClusterProcessTests {
     let database = try cluster.client(of: 0)
     let reader = try cluster.client(of: 1)
     try await expectSurvival("a leader that can store nothing", in: database, writingTo: reader) {
-      proxy.silenceWatched(true)
+      proxy.set(.silentIfWatched)
     } then: { _ in
       let next = try cluster.leader(among: [1])
       #expect(next == 1)
-      proxy.silenceWatched(false)
+      proxy.set(.sound)
     }
     #expect(try !cluster.leads(0))
   }
@@ -425,14 +425,14 @@ struct ClusterProcessTests {
   func unreachable() async throws {
     let postgres = try PostgresServer.shared.get()
     let cluster = try Cluster(0, at: try postgres.makeDatabase())
-    let proxy = try PostgresProxy()
-    try cluster.add(advertise: "127.0.0.1:\(proxy.port)")
+    let proxy = FaultyNetwork()
+    try cluster.add(advertise: "127.0.0.1:\(proxy.open())")
     proxy.aim(at: cluster.servers[0].port)
     #expect(try cluster.leader() == 0)
     try cluster.add()
     let database = try cluster.client(of: 1)
     try await expectSurvival("a leader that its clients do not reach", in: database) {
-      proxy.set(.down)
+      proxy.set(.cut)
     } then: { _ in
       let next = try cluster.leader()
       #expect(next == 1)

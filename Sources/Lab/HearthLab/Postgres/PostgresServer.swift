@@ -1,5 +1,7 @@
 private import Foundation
 private import NIOConcurrencyHelpers
+private import NIOCore
+private import NIOPosix
 
 /// A private PostgreSQL server in a temporary directory, at a free port of 127.0.0.1.
 ///
@@ -234,10 +236,12 @@ package final class PostgresServer: Sendable {
 
   /// A port of 127.0.0.1 that nothing listens on.
   ///
-  /// - Throws: ``PostgresServer/Failure`` when there is none.
+  /// - Throws: The system's error when there is none.
   package static func freePort() throws -> Int {
-    let (descriptor, port) = try PostgresProxy.listeningSocket()
-    close(descriptor)
+    let listener = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .bind(host: "127.0.0.1", port: 0).wait()
+    let port = listener.localAddress?.port ?? 0
+    try listener.close().wait()
     return port
   }
 }

@@ -36,9 +36,9 @@ struct Nemesis: Sendable {
         return try await cluster.perform(fault)
       }
       switch fault.kind {
-      case .drop, .delay, .partition, .slow: return try await disturbNetwork(fault)
+      case .drop, .delay, .partition, .slow: return await disturbNetwork(fault)
       case .duplicate:
-        return try await (stage.network?.repeatAll(process: fault.process) ?? 0) > 0
+        return try await (stage.network?.repeatAll(line: fault.process) ?? 0) > 0
       case .kill: try await crew(fault).killAndRestart(after: fault.duration)
       case .pause:
         await crew(fault).send(SIGSTOP)
@@ -79,9 +79,9 @@ struct Nemesis: Sendable {
     stage.crews[fault.process % stage.crews.count]
   }
 
-  private func disturbNetwork(_ fault: PlannedFault) async throws -> Bool {
+  private func disturbNetwork(_ fault: PlannedFault) async -> Bool {
     guard let network = stage.network else { return false }
-    let condition: NetworkCondition =
+    let condition: FaultyNetwork.Condition =
       switch fault.kind {
       case .drop: .deaf
       case .delay: .late(.milliseconds(Int64(20 + fault.strength * 3)))
@@ -90,9 +90,9 @@ struct Nemesis: Sendable {
         .freeze, .postgres:
         .cut
       }
-    try await network.set(condition, process: fault.process)
+    network.set(condition, line: fault.process)
     await Pause.lasting(fault.duration)
-    try await network.set(.sound, process: fault.process)
+    network.set(.sound, line: fault.process)
     return true
   }
 

@@ -17,9 +17,9 @@ package actor SwarmCluster {
   struct Member: Sendable {
     let server: SwarmServer
     /// Between clients and the server.
-    let network: SwarmNetwork
+    let network: FaultyNetwork
     /// Between the server and PostgreSQL.
-    let way: PostgresProxy
+    let way: FaultyNetwork
     let host: String
     let target: ConnectionTarget
     let socket: String
@@ -37,8 +37,6 @@ package actor SwarmCluster {
   private static let interval = Duration.milliseconds(200)
   /// How late messages arrive on connections that a fault delays.
   private static let delay = TimeAmount.milliseconds(300)
-  /// The number of the only line in each server's network.
-  private static let line = 0
 
   /// The address of the store, without a proxy.
   nonisolated let store: String
@@ -46,7 +44,7 @@ package actor SwarmCluster {
   nonisolated let port: Int
   nonisolated let members: [Member]
   private let postgres: PostgresServer
-  private let front: SwarmNetwork
+  private let front: FaultyNetwork
   private let history: HistoryWriter
   private let lookup: LeaderLookup
   private nonisolated let attention = NIOLockedValueBox(Attention())
@@ -91,8 +89,8 @@ package actor SwarmCluster {
       )
     }
     self.members = members
-    front = SwarmNetwork(toAnyOf: members.map(\.address))
-    port = try await front.open(process: Self.line)
+    front = FaultyNetwork(toAnyOf: members.map(\.address))
+    port = try front.open()
     do {
       try await begin()
     } catch {
@@ -108,16 +106,16 @@ package actor SwarmCluster {
     store: String,
     history: HistoryWriter
   ) async throws -> Member {
-    let network = SwarmNetwork(toAnyOf: [])
-    let host = "127.0.0.1:\(try await network.open(process: line))"
-    let way = try PostgresProxy(to: postgres)
+    let network = FaultyNetwork()
+    let host = "127.0.0.1:\(try network.open())"
+    let way = try FaultyNetwork(to: postgres.port)
     var files = files
     files.name = "server\(number)"
     files.sharing = (way.url(of: store), host)
     let server = SwarmServer(files, history: history)
     do {
       try await server.start()
-      try await network.lead(to: .tcp(host: "127.0.0.1", port: await server.port))
+      network.aim(at: await server.port)
     } catch {
       _ = await server.stop()
       throw error
@@ -231,13 +229,13 @@ package actor SwarmCluster {
       guard await server.processID != nil else { return false }
       try await server.killAndRestart(after: fault.duration)
     case .freeze: return await freeze(for: fault)
-    case .partition: try await cutOff(await victim(of: fault).number, for: fault)
+    case .partition: await cutOff(await victim(of: fault).number, for: fault)
     case .delay:
       // The copies of the database then differ in age.
       let network = members[await victim(of: fault).number].network
-      try await network.set(.uneven(Self.delay), process: Self.line)
+      network.set(.uneven(Self.delay))
       await Pause.lasting(fault.duration)
-      try await network.set(.sound, process: Self.line)
+      network.set(.sound)
     case .postgres: try await restartPostgres(fault)
     case _: return false
     }
@@ -245,17 +243,17 @@ package actor SwarmCluster {
   }
 
   /// Cuts a server off from PostgreSQL or from its clients.
-  private func cutOff(_ number: Int, for fault: PlannedFault) async throws {
+  private func cutOff(_ number: Int, for fault: PlannedFault) async {
     let start = Moment.now
     let member = members[number]
     if fault.strength.isMultiple(of: 2) {
-      member.way.set(fault.strength.isMultiple(of: 4) ? .silent : .down)
+      member.way.set(fault.strength.isMultiple(of: 4) ? .silent : .cut)
       await Pause.lasting(fault.duration)
-      member.way.set(.fair)
+      member.way.set(.sound)
     } else {
-      try await member.network.set(.cut, process: Self.line)
+      member.network.set(.cut)
       await Pause.lasting(fault.duration)
-      try await member.network.set(.sound, process: Self.line)
+      member.network.set(.sound)
     }
     await member.server.noteChange(since: start)
   }
@@ -318,8 +316,8 @@ package actor SwarmCluster {
   func recover() async throws {
     for member in members {
       await member.server.send(SIGCONT)
-      member.way.set(.fair)
-      try await member.network.set(.sound, process: Self.line)
+      member.way.set(.sound)
+      member.network.set(.sound)
       try await member.server.recover()
     }
   }
@@ -338,9 +336,9 @@ package actor SwarmCluster {
     for member in members {
       await member.server.send(SIGCONT)
       statuses.append(await member.server.stop())
-      await member.network.close()
+      member.network.close()
     }
-    await front.close()
+    front.close()
     return statuses.first { $0 != 0 } ?? 0
   }
 }

@@ -194,7 +194,7 @@ package struct SwarmRun: Sendable {
     try await stage.recoverServers()
     for crew in stage.crews {
       await crew.send(SIGCONT)
-      try await stage.network?.set(.sound, process: crew.number)
+      stage.network?.set(.sound, line: crew.number)
     }
     if settings.faults.contains(.rules) { try await nemesis.restoreRules() }
     for crew in stage.crews { await crew.tell(.finish) }

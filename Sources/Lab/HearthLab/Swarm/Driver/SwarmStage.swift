@@ -7,7 +7,7 @@ struct SwarmStage: Sendable {
   let options: SwarmRun.Options
   let settings: SwarmSettings
   let crews: [CrewProcess]
-  private(set) var network: SwarmNetwork?
+  private(set) var network: FaultyNetwork?
   private(set) var server: SwarmServer?
   private(set) var cluster: SwarmCluster?
   let admin: AdminClient
@@ -45,7 +45,7 @@ struct SwarmStage: Sendable {
         history.append(.rules(source: try await database.admin.rules()))
       }
       if settings.faults.contains(where: \.needsNetwork) {
-        network = SwarmNetwork(to: target.endpoint)
+        network = FaultyNetwork(toAnyOf: [target.endpoint])
       }
     case .ownServer(let source, let program, let openDatabase):
       rules = try Self.copyRules(source, to: file, history: history)
@@ -55,7 +55,8 @@ struct SwarmStage: Sendable {
       let reader = try LogObserver(openDatabase(files.data), markFile: files.logMark)
       reader.start()
       await own.attach(reader)
-      network = SwarmNetwork(to: await own.port)
+      network = FaultyNetwork()
+      network?.aim(at: await own.port)
       (server, observer) = (own, reader)
       target = ConnectionTarget(unixSocket: files.socket, namespace: "hearth")
     case .ownCluster(let source, let openDatabase, let leader):
@@ -120,11 +121,11 @@ struct SwarmStage: Sendable {
     _ settings: SwarmSettings,
     options: SwarmRun.Options,
     at database: SwarmDatabase?,
-    network: SwarmNetwork?
+    network: FaultyNetwork?
   ) async throws -> [CrewProcess] {
     var crews: [CrewProcess] = []
     for number in 0..<settings.processes {
-      let port = try await network?.open(process: number)
+      let port = try network?.open(line: number)
       let crew = CrewProcess(
         number,
         arguments: [
@@ -212,7 +213,7 @@ struct SwarmStage: Sendable {
 
   /// Stops the server, if there is one, and returns the status with which it ended.
   func leave() async -> Int32 {
-    await network?.close()
+    network?.close()
     if let cluster { return await cluster.stop() }
     return await server?.stop() ?? 0
   }
@@ -230,7 +231,7 @@ struct SwarmStage: Sendable {
   func clear() async {
     for crew in crews { await crew.end() }
     await terminals?.close()
-    await network?.close()
+    network?.close()
     // It would write to a directory that is removed next.
     observer?.stop()
     _ = await server?.stop()

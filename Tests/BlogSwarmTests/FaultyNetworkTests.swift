@@ -73,6 +73,8 @@ private final class Client: Sendable {
 
   var isOpen: Bool { channel.isActive }
 
+  func close() async throws { try await channel.close() }
+
   func send(_ text: String) async throws {
     try await channel.writeAndFlush(ByteBuffer(string: text))
   }
@@ -103,20 +105,20 @@ private func wait(_ condition: () async throws -> Bool) async throws -> Bool {
   return false
 }
 
-@Suite("SwarmNetwork")
-struct SwarmNetworkTests {
+@Suite("A network with faults")
+struct FaultyNetworkTests {
   /// Runs a test with a network in front of an echo, and a client whose first text has returned.
   private func withNetwork(
     saying text: String = "x",
-    _ test: (SwarmNetwork, Echo, Client) async throws -> Void
+    _ test: (FaultyNetwork, Echo, Client) async throws -> Void
   ) async throws {
     let echo = try await Echo()
-    let network = SwarmNetwork(to: echo.port)
-    let client = try await Client(port: network.open(process: 0))
+    let network = try FaultyNetwork(to: echo.port)
+    let client = try await Client(port: network.port)
     try await client.send(text)
     #expect(try await wait { try await client.text() == text })
     try await test(network, echo, client)
-    await network.close()
+    network.close()
     try await echo.close()
   }
 
@@ -128,30 +130,77 @@ struct SwarmNetworkTests {
   @Test("A deaf network delivers requests, drops the answers and then closes the connection")
   func deaf() async throws {
     try await withNetwork(saying: "one") { network, echo, client in
-      try await network.set(.deaf, process: 0)
+      network.set(.deaf)
       try await client.send("two")
       #expect(try await wait { try await echo.texts() == ["onetwo"] })
-      try await network.set(.sound, process: 0)
+      network.set(.sound)
       #expect(try await wait { !client.isOpen })
       #expect(try await client.text() == "one")
     }
   }
 
-  @Test("A partition closes the connections of one process only and rejects new ones")
+  @Test("A partition closes the connections of one line only and rejects new ones")
   func cut() async throws {
     let echo = try await Echo()
-    let network = SwarmNetwork(to: echo.port)
-    let ports = [try await network.open(process: 0), try await network.open(process: 1)]
+    let network = try FaultyNetwork(to: echo.port)
+    let ports = [network.port, try network.open(line: 1)]
     let clients = [try await Client(port: ports[0]), try await Client(port: ports[1])]
     for client in clients { try await client.send("x") }
     for client in clients { #expect(try await wait { try await client.text() == "x" }) }
-    try await network.set(.cut, process: 0)
+    network.set(.cut)
     #expect(try await wait { !clients[0].isOpen })
     let late = try await Client(port: ports[0])
     #expect(try await wait { !late.isOpen })
     try await clients[1].send("y")
     #expect(try await wait { try await clients[1].text() == "xy" })
-    await network.close()
+    network.close()
+    try await echo.close()
+  }
+
+  @Test("A silent network holds back bytes and ends, and answers no new connection")
+  func silent() async throws {
+    try await withNetwork(saying: "one") { network, echo, client in
+      network.set(.silent)
+      try await client.send("two")
+      let late = try await Client(port: network.port)
+      try await late.send("x")
+      try await client.close()
+      #expect(try await wait { try await echo.texts().count == 2 })
+      #expect(try await echo.texts() == ["one", ""])
+      network.set(.sound)
+      #expect(try await wait { try await echo.texts() == ["onetwo", "x"] })
+    }
+  }
+
+  @Test("A network that loses replies delivers the request, and spares new connections")
+  func losingReplies() async throws {
+    try await withNetwork(saying: "one") { network, echo, client in
+      network.set(.losingReplies)
+      try await client.send("two")
+      #expect(try await wait { !client.isOpen })
+      #expect(try await client.text() == "one")
+      #expect(try await echo.texts() == ["onetwo"])
+      let next = try await Client(port: network.port)
+      try await next.send("x")
+      #expect(try await wait { try await next.text() == "x" })
+    }
+  }
+
+  @Test("Only connections through which a watched text was sent are silenced apart")
+  func watched() async throws {
+    let echo = try await Echo()
+    let network = try FaultyNetwork(to: echo.port, watching: ["COMMIT"])
+    let clients = [try await Client(port: network.port), try await Client(port: network.port)]
+    for client in clients { try await client.send("x") }
+    for client in clients { #expect(try await wait { try await client.text() == "x" }) }
+    network.set(.silentIfWatched)
+    try await clients[0].send("a COMMIT b")
+    try await clients[1].send("y")
+    #expect(try await wait { try await clients[1].text() == "xy" })
+    #expect(try await clients[0].text() == "x")
+    network.set(.sound)
+    #expect(try await wait { try await clients[0].text() == "xa COMMIT b" })
+    network.close()
     try await echo.close()
   }
 
@@ -160,7 +209,7 @@ struct SwarmNetworkTests {
     try await withNetwork(saying: "first ") { network, echo, client in
       try await client.send("second")
       #expect(try await wait { try await client.text() == "first second" })
-      #expect(try await network.repeatAll(process: 0) == 1)
+      #expect(try await network.repeatAll(line: 0) == 1)
       #expect(try await wait { try await echo.texts() == ["first second", "first second"] })
       #expect(try await wait { !client.isOpen })
       #expect(try await client.text() == "first second")
@@ -170,7 +219,7 @@ struct SwarmNetworkTests {
   @Test("A slow network delivers bytes no faster than its rate")
   func slow() async throws {
     try await withNetwork { network, _, client in
-      try await network.set(.slow(bytesPerSecond: 1_000), process: 0)
+      network.set(.slow(bytesPerSecond: 1_000))
       let start = ContinuousClock.now
       try await client.send(String(repeating: "y", count: 500))
       #expect(try await wait { try await client.text().count == 501 })
@@ -181,7 +230,7 @@ struct SwarmNetworkTests {
   @Test("A slow network preserves the order of bytes")
   func slowOrder() async throws {
     try await withNetwork { network, _, client in
-      try await network.set(.slow(bytesPerSecond: 4_000_000), process: 0)
+      network.set(.slow(bytesPerSecond: 4_000_000))
       // More than one read takes at once: the last piece of each read is shorter than those before.
       let text = (0..<120_000).map { String($0) }.joined(separator: " ")
       try await client.send(text)
