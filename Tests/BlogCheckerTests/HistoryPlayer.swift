@@ -110,7 +110,7 @@ struct HistoryPlayer: TranscriptPlayer {
     case "release": run.isHeldBack = false
     case "deliver": run.deliver(first)
     case "tell", "retell": run.tell(first, second, try node(last), isAgain: word == "retell")
-    case "note": run.note(first, try HistoryEvent(HistoryFields(JSONParser.parse(more))))
+    case "note": run.note(first, try HistoryEvent(JSONFields(JSONParser.parse(more))))
     case "add": run.add(.make(first, presence: more.isEmpty ? nil : more))
     case "crash": run.crash()
     case "wait": run.wait(.seconds(Int(first) ?? 0))
@@ -205,7 +205,7 @@ struct HistoryPlayer: TranscriptPlayer {
   }
 
   private func intent(_ text: String) throws -> Intent {
-    if text.hasPrefix("{") { return try Intent(HistoryFields(JSONParser.parse(text))) }
+    if text.hasPrefix("{") { return try Intent(JSONFields(JSONParser.parse(text))) }
     let (verb, post) = text.divided
     switch verb {
     case "star": return .star(post: post)

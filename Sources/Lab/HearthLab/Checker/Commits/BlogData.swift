@@ -55,18 +55,13 @@ package enum Trespass {
   /// - Returns: Whether every action is refused.
   package static func isRefused(by source: String) -> Bool {
     guard let rules = try? RuleSet(source: source) else { return true }
-    let post = JSONValue.object(
-      ("uid", .string("owner")),
-      ("author", .string("owner")),
-      ("title", .string("title")),
-      ("body", .string("body")),
-      ("starCount", .integer(0))
-    )
-    let blog = JSONValue.object(
-      ("posts", .object(("post", post))),
-      ("user-posts", .object(("owner", .object(("post", post)))))
-    )
-    guard let root = try? Node(json: blog) else { return true }
+    let posts: JSONFields = [
+      "post": [
+        "uid": "owner", "author": "owner", "title": "title", "body": "body", "starCount": 0,
+      ] as JSONFields
+    ]
+    let blog: JSONFields = ["posts": posts, "user-posts": ["owner": posts] as JSONFields]
+    guard let root = try? Node(json: blog.object) else { return true }
     let path: Path = "/posts/post"
     var edited = root
     edited.update(at: "/posts/post/title", to: .string("another"))

@@ -92,9 +92,9 @@ enum Intent: Hashable, Sendable {
   /// The name of the kind of operation in a history.
   var name: String { coded.name }
 
-  var fields: HistoryFields { ["do": name] + coded.details }
+  var fields: JSONFields { ["do": name] + coded.details }
 
-  private var coded: (name: String, details: HistoryFields) {
+  private var coded: (name: String, details: JSONFields) {
     switch self {
     case .post(let post, let title, let body):
       ("post", ["post": post, "title": title, "body": body])
@@ -115,7 +115,7 @@ enum Intent: Hashable, Sendable {
     }
   }
 
-  init(_ fields: HistoryFields) throws(HistoryError) {
+  init(_ fields: JSONFields) throws(HistoryError) {
     let kind: String = try fields("do")
     switch kind {
     case "post":
@@ -160,7 +160,7 @@ enum Outcome: Hashable, Sendable {
     }
   }
 
-  var fields: HistoryFields {
+  var fields: JSONFields {
     switch self {
     case .ok(let value): ["value": value]
     case .refused(let reason), .unknown(let reason): ["reason": reason]

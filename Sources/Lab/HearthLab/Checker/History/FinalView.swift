@@ -13,13 +13,13 @@ struct FinalView: Hashable, Sendable {
   /// The hash of the client's data (`Node.hash`).
   var digest: String
 
-  var fields: HistoryFields {
+  var fields: JSONFields {
     ["view": view, "path": path, "orderedBy": orderedBy, "limit": limit, "digest": digest]
   }
 }
 
 extension FinalView {
-  init(_ fields: HistoryFields) throws(HistoryError) {
+  init(_ fields: JSONFields) throws(HistoryError) {
     view = try fields("view")
     path = try fields("path")
     orderedBy = try fields("orderedBy")
@@ -44,13 +44,13 @@ struct CapturedScreen: Hashable, Sendable {
   /// The posts among the lines, in order; each must match the database.
   var rows: [Row] = []
 
-  var fields: HistoryFields {
+  var fields: JSONFields {
     ["terminal": terminal, "group": group, "lines": lines, "rows": rows]
   }
 }
 
 extension CapturedScreen {
-  init(_ fields: HistoryFields) throws(HistoryError) {
+  init(_ fields: JSONFields) throws(HistoryError) {
     terminal = try fields("terminal")
     group = try fields("group")
     lines = try fields("lines")
@@ -59,11 +59,11 @@ extension CapturedScreen {
   }
 }
 
-extension CapturedScreen.Row: HistoryValue {
-  var json: JSONValue { .object(("title", title.json), ("stars", stars.json)) }
+extension CapturedScreen.Row: JSONField {
+  var json: JSONValue? { (["title": title, "stars": stars] as JSONFields).json }
 
   static func read(_ json: JSONValue) -> Self? {
-    let fields = HistoryFields(json)
+    let fields = JSONFields(json)
     return try? Self(title: fields("title"), stars: fields("stars"))
   }
 }

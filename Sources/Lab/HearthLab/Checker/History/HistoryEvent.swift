@@ -37,8 +37,8 @@ enum HistoryEvent: Hashable, Sendable {
   }
 
   /// The members of the line apart from its time.
-  var fields: HistoryFields {
-    let (kind, details): (String, HistoryFields) =
+  var fields: JSONFields {
+    let (kind, details): (String, JSONFields) =
       switch self {
       case .started(let header): ("header", header.fields)
       case .invoked(let number, let intent): ("invoke", ["op": number] + intent.fields)
@@ -61,7 +61,7 @@ enum HistoryEvent: Hashable, Sendable {
     return ["k": kind] + details
   }
 
-  init(_ fields: HistoryFields) throws(HistoryError) {
+  init(_ fields: JSONFields) throws(HistoryError) {
     let kind: String = try fields("k")
     switch kind {
     case "header": self = .started(try HistoryHeader(fields))
@@ -92,7 +92,7 @@ enum HistoryEvent: Hashable, Sendable {
   }
 }
 
-extension HistoryEvent.ServerChange: HistoryValue {}
+extension HistoryEvent.ServerChange: JSONField {}
 
 /// One line of a history: a JSON object with the time in microseconds (`t`) and the kind of event
 /// (`k`).
@@ -120,11 +120,11 @@ struct HistoryLine: Hashable, Sendable {
   }
 
   /// The line without its newline.
-  var text: String { (["t": time.microseconds] + event.fields).json.text }
+  var text: String { (["t": time.microseconds] + event.fields).object.text }
 
   init(_ text: String) throws(HistoryError) {
     guard let json = try? JSONParser.parse(text) else { throw HistoryError("it is not JSON") }
-    let fields = HistoryFields(json)
+    let fields = JSONFields(json)
     time = Moment(microseconds: try fields("t"))
     event = try HistoryEvent(fields)
   }

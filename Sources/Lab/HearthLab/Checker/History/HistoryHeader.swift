@@ -35,7 +35,7 @@ package struct HistoryHeader: Hashable, Sendable {
   /// The system clock in milliseconds since 1970 when the line was written.
   var wallClock: Int64
 
-  var fields: HistoryFields {
+  var fields: JSONFields {
     [
       "client": client, "role": role, "user": user, "uid": uid, "pid": pid, "seed": seed,
       "strategy": strategy, "presence": presence, "wallClock": wallClock,
@@ -44,7 +44,7 @@ package struct HistoryHeader: Hashable, Sendable {
 }
 
 extension HistoryHeader {
-  init(_ fields: HistoryFields) throws(HistoryError) {
+  init(_ fields: JSONFields) throws(HistoryError) {
     client = try fields("client")
     role = try fields("role")
     user = try fields("user")
@@ -57,5 +57,5 @@ extension HistoryHeader {
   }
 }
 
-extension HistoryHeader.Role: HistoryValue {}
-extension HistoryHeader.Strategy: HistoryValue {}
+extension HistoryHeader.Role: JSONField {}
+extension HistoryHeader.Strategy: JSONField {}

@@ -25,8 +25,8 @@ struct Showing: Hashable, Sendable {
     "\(client.header.client), \(view), event \(order)"
   }
 
-  var fields: HistoryFields {
-    let what: HistoryFields =
+  var fields: JSONFields {
+    let what: JSONFields =
       switch content {
       case .post(let key, let starCount, let stars, let isMine, let version):
         [
@@ -41,7 +41,7 @@ struct Showing: Hashable, Sendable {
 }
 
 extension Showing {
-  init(_ fields: HistoryFields) throws(HistoryError) {
+  init(_ fields: JSONFields) throws(HistoryError) {
     view = try fields("view")
     order = try fields("order")
     let what: String = try fields("what")
@@ -83,8 +83,8 @@ struct Telling: Hashable, Sendable {
   var path: String
   var content: Content
 
-  var fields: HistoryFields {
-    let what: HistoryFields =
+  var fields: JSONFields {
+    let what: JSONFields =
       switch content {
       case .child(let version, let changes):
         ["what": "child", "version": version, "changes": changes]
@@ -96,7 +96,7 @@ struct Telling: Hashable, Sendable {
 }
 
 extension Telling {
-  init(_ fields: HistoryFields) throws(HistoryError) {
+  init(_ fields: JSONFields) throws(HistoryError) {
     view = try fields("view")
     path = try fields("path")
     let what: String = try fields("what")

@@ -243,14 +243,9 @@ struct EmulatorTokens: DatabaseTokenProvider {
   var userID: String? { uid }
 
   func token(forcingRefresh isForced: Bool) async throws -> DatabaseToken? {
-    let header = JSONValue.object(("alg", .string("none")), ("typ", .string("JWT")))
-    let claims = JSONValue.object(
-      ("sub", .string(uid)),
-      ("user_id", .string(uid)),
-      ("iat", .integer(0)),
-      ("exp", .integer(4_102_444_800))
-    )
-    let parts = [header, claims].map { Base64URL.encode($0.text.utf8) }
+    let header: JSONFields = ["alg": "none", "typ": "JWT"]
+    let claims: JSONFields = ["sub": uid, "user_id": uid, "iat": 0, "exp": 4_102_444_800]
+    let parts = [header, claims].map { Base64URL.encode($0.object.text.utf8) }
     return DatabaseToken(userID: uid, text: "\(parts[0]).\(parts[1]).")
   }
 

@@ -1,5 +1,4 @@
 private import Histogram
-package import RealtimeCore
 
 /// What the users of a process did, and how long it took.
 package struct SwarmTally: Codable, Sendable {
@@ -89,14 +88,11 @@ package struct Latencies: Sendable {
   }
 
   /// The usual percentiles, for reports.
-  package var summary: JSONValue {
-    .object(
-      ("count", .integer(Int64(count))),
-      ("p50", .double(milliseconds(atPercentile: 50))),
-      ("p90", .double(milliseconds(atPercentile: 90))),
-      ("p99", .double(milliseconds(atPercentile: 99))),
-      ("max", .double(maximum))
-    )
+  var summary: JSONFields {
+    [
+      "count": Int64(count), "p50": milliseconds(atPercentile: 50),
+      "p90": milliseconds(atPercentile: 90), "p99": milliseconds(atPercentile: 99), "max": maximum,
+    ]
   }
 }
 

@@ -38,12 +38,10 @@ struct BugInjector: Sendable {
       )
     case .phantomComment:
       let (post, _, values) = try await comments(of: 1)
-      let phantom = JSONValue.object(
-        ("uid", values[0]["uid"] ?? .null),
-        ("author", values[0]["author"] ?? .null),
-        ("text", .string("nobody wrote this"))
-      )
-      try await admin.put(phantom, at: "/post-comments/\(post)/-zzzzzzzzzzzzzzzzzzz")
+      let phantom: JSONFields = [
+        "uid": values[0]["uid"], "author": values[0]["author"], "text": "nobody wrote this",
+      ]
+      try await admin.put(phantom.object, at: "/post-comments/\(post)/-zzzzzzzzzzzzzzzzzzz")
     case .halfUpdate:
       let (id, owner, _) = try await post()
       try await admin.put(.string("only here"), at: "/user-posts/\(owner)/\(id)/body")
@@ -63,12 +61,8 @@ struct BugInjector: Sendable {
       )
     case .stuckPresence:
       let uid = settings.uid(0)
-      let entry = JSONValue.object(
-        ("name", .string(SwarmSettings.name(0))),
-        ("terminal", .string("gone")),
-        ("since", .integer(1))
-      )
-      try await admin.put(entry, at: "/presence/\(uid)/ghost")
+      let entry: JSONFields = ["name": SwarmSettings.name(0), "terminal": "gone", "since": 1]
+      try await admin.put(entry.object, at: "/presence/\(uid)/ghost")
     case .deniedWrite: try await applyDenied(history)
     case .unboundedMemory: try await fillMemory()
     }

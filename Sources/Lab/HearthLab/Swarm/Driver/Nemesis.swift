@@ -133,17 +133,13 @@ struct Nemesis: Sendable {
     let title = texts[fault.strength % texts.count]
     let body = texts[(fault.strength + 7) % texts.count]
     let key = "-zhostile\(fault.at)"
-    let post = JSONValue.object(
-      ("uid", .string("hostile")),
-      ("author", .string("hostile")),
-      ("title", .string(title)),
-      ("body", .string(body)),
-      ("starCount", .integer(0))
-    )
+    let post: JSONFields = [
+      "uid": "hostile", "author": "hostile", "title": title, "body": body, "starCount": 0,
+    ]
     let paths = ["posts/\(key)", "user-posts/hostile/\(key)"]
     let number = fault.at
     history.append(.invoked(number, .administer(paths: paths.map { "/" + $0 })))
-    try await stage.admin.patch("/", with: .object(paths.map { JSONMember($0, post) }))
+    try await stage.admin.patch("/", with: .object(paths.map { JSONMember($0, post.object) }))
     history.append(.answered(number, .ok(nil)))
     return true
   }

@@ -37,88 +37,62 @@ package struct SwarmReport: Sendable {
   var retries: Int { max(0, tally.attempts - tally.transactions) }
 
   package var json: JSONValue {
-    let members: [JSONMember] = [
-      JSONMember("verdict", .string(verdict)),
-      JSONMember("clean", .bool(isClean)),
-      JSONMember("violations", .integer(Int64(check.violationCount))),
-      JSONMember("settings", settings.json),
-      JSONMember("activity", activity),
-      JSONMember("faults", .object(faultMembers)),
-      JSONMember("serverEnds", .integer(Int64(serverEnds))),
-      JSONMember("awakenings", .integer(Int64(awakenings.count))),
-      JSONMember("convergenceMilliseconds", convergenceTime),
-      JSONMember("transactions", transactions),
-      JSONMember("latencyMilliseconds", latency),
-      JSONMember("resources", .array(resources.map(\.json))),
-      JSONMember("mishaps", .array(mishaps.map { JSONValue.string($0) })),
-      JSONMember("promises", .array(check.lines.map(Self.promise))),
-      JSONMember("unchecked", .array(check.unchecked.map { .string($0.name) })),
-      JSONMember("directory", directory.map { .string($0) } ?? .null),
+    let fields: JSONFields = [
+      "verdict": verdict, "clean": isClean, "violations": check.violationCount,
+      "settings": settings.fields, "activity": activity, "faults": faultCounts,
+      "serverEnds": serverEnds, "awakenings": awakenings.count,
+      "convergenceMilliseconds": convergence.map { .double($0 / .milliseconds(1)) }
+        ?? JSONValue.null,
+      "transactions": ["count": tally.transactions, "retries": retries] as JSONFields,
+      "latencyMilliseconds": latency, "resources": resources.map(\.fields), "mishaps": mishaps,
+      "promises": check.lines.map(Self.promise), "unchecked": check.unchecked.map(\.name),
+      "directory": directory?.json ?? JSONValue.null,
     ]
-    return .object(members)
+    return fields.object
   }
 
-  private var convergenceTime: JSONValue {
-    guard let convergence else { return .null }
-    return .double(convergence / .milliseconds(1))
+  private var latency: JSONFields {
+    [
+      "acknowledged": tally.acknowledged.summary, "seen": tally.seen.summary,
+      "late": tally.lateness.summary,
+    ]
   }
 
-  private var transactions: JSONValue {
-    .object(("count", .integer(Int64(tally.transactions))), ("retries", .integer(Int64(retries))))
-  }
-
-  private var latency: JSONValue {
+  private var faultCounts: JSONValue {
     .object(
-      ("acknowledged", tally.acknowledged.summary),
-      ("seen", tally.seen.summary),
-      ("late", tally.lateness.summary)
+      FaultKind.allCases.compactMap { kind in
+        faults[kind].map { JSONMember(kind.rawValue, .integer(Int64($0))) }
+      }
     )
   }
 
-  private var faultMembers: [JSONMember] {
-    FaultKind.allCases.compactMap { kind in
-      faults[kind].map { JSONMember(kind.rawValue, .integer(Int64($0))) }
-    }
-  }
-
-  private var activity: JSONValue {
+  private var activity: JSONFields {
     let activity = check.activity
-    let numbers = [
-      ("clients", activity.clients), ("operations", activity.operations),
-      ("acknowledged", activity.acknowledged), ("refused", activity.refused),
-      ("unknown", activity.unknown), ("skipped", tally.skipped), ("comments", activity.comments),
-      ("stars", activity.stars), ("shown", activity.shown), ("commits", activity.commits),
-      ("connections", tally.connections), ("crashes", activity.crashes),
+    return [
+      "clients": activity.clients, "operations": activity.operations,
+      "acknowledged": activity.acknowledged, "refused": activity.refused,
+      "unknown": activity.unknown, "skipped": tally.skipped, "comments": activity.comments,
+      "stars": activity.stars, "shown": activity.shown, "commits": activity.commits,
+      "connections": tally.connections, "crashes": activity.crashes,
     ]
-    return .object(numbers.map { JSONMember($0.0, .integer(Int64($0.1))) })
   }
 
-  private static func promise(_ line: CheckReport.Line) -> JSONValue {
-    .object(
-      ("name", .string(line.name)),
-      ("statement", .string(line.statement)),
-      ("checked", .integer(Int64(line.checked))),
-      ("violations", .integer(Int64(line.violationCount))),
-      ("first", .array(line.violations.prefix(3).map { .string($0.description) }))
-    )
+  private static func promise(_ line: CheckReport.Line) -> JSONFields {
+    [
+      "name": line.name, "statement": line.statement, "checked": line.checked,
+      "violations": line.violationCount, "first": line.violations.prefix(3).map(\.description),
+    ]
   }
 }
 
 extension SwarmSettings {
   /// The settings in the form that a report contains.
-  var json: JSONValue {
-    .object(
-      ("users", .integer(Int64(users))),
-      ("processes", .integer(Int64(processes))),
-      ("servers", .integer(Int64(servers))),
-      ("seconds", .double(seconds)),
-      ("seed", .string(String(seed))),
-      ("mix", .string(mix.text)),
-      ("rate", .double(rate)),
-      ("faults", .array(faults.map { .string($0.rawValue) })),
-      ("stars", .string(stars.rawValue)),
-      ("hotPosts", .integer(Int64(hotPosts)))
-    )
+  var fields: JSONFields {
+    [
+      "users": users, "processes": processes, "servers": servers, "seconds": seconds, "seed": seed,
+      "mix": mix.text, "rate": rate, "faults": faults.map(\.rawValue), "stars": stars,
+      "hotPosts": hotPosts,
+    ]
   }
 }
 
@@ -268,14 +242,8 @@ struct ResourceTrend: Hashable, Sendable {
     isFlat = last - first <= max(tolerance, mean * Self.share)
   }
 
-  var json: JSONValue {
-    .object(
-      ("name", .string(name)),
-      ("first", .double(first)),
-      ("last", .double(last)),
-      ("perHour", .double(perHour)),
-      ("flat", .bool(isFlat))
-    )
+  var fields: JSONFields {
+    ["name": name, "first": first, "last": last, "perHour": perHour, "flat": isFlat]
   }
 }
 
