@@ -62,29 +62,9 @@ public struct DatabaseQuerySnapshotsSequence: AsyncSequence, Sendable {
     return Iterator(stream.makeAsyncIterator())
   }
 
-  /// Waits for the next snapshot.
-  public struct Iterator: AsyncIteratorProtocol {
-    private var stream: AsyncThrowingStream<DataSnapshot, any Error>.Iterator
-
-    init(_ stream: AsyncThrowingStream<DataSnapshot, any Error>.Iterator) {
-      self.stream = stream
-    }
-
-    /// The newest snapshot, if it has not been returned yet; otherwise waits for one.
-    ///
-    /// - Parameter actor: The caller's actor.
-    /// - Returns: The data, or nil when the task is cancelled.
-    /// - Throws: ``DatabaseError`` if the server denies access to the data.
-    public mutating func next(
-      isolation actor: isolated (any Actor)? = #isolation
-    ) async throws -> DataSnapshot? {
-      try await stream.next(isolation: actor)
-    }
-  }
+  /// Returns the newest snapshot if it has not been returned yet; otherwise waits for one.
+  public typealias Iterator = DatabaseSequenceIterator<DataSnapshot>
 }
-
-@available(*, unavailable)
-extension DatabaseQuerySnapshotsSequence.Iterator: Sendable {}
 
 /// The events of a query's children, in order.
 public struct DatabaseChildEventsSequence: AsyncSequence, Sendable {
@@ -139,28 +119,31 @@ public struct DatabaseChildEventsSequence: AsyncSequence, Sendable {
   }
 
   /// Waits for the next event.
-  public struct Iterator: AsyncIteratorProtocol {
-    private var stream: AsyncThrowingStream<DatabaseEvent, any Error>.Iterator
+  public typealias Iterator = DatabaseSequenceIterator<DatabaseEvent>
+}
 
-    init(_ stream: AsyncThrowingStream<DatabaseEvent, any Error>.Iterator) {
-      self.stream = stream
-    }
+/// Waits for the elements of a sequence, one by one.
+public struct DatabaseSequenceIterator<Element: Sendable>: AsyncIteratorProtocol {
+  private var stream: AsyncThrowingStream<Element, any Error>.Iterator
 
-    /// Returns the next event.
-    ///
-    /// - Parameter actor: The caller's actor.
-    /// - Returns: The event, or nil when the task is cancelled.
-    /// - Throws: ``DatabaseError`` if the server denies access or the buffer has overflowed.
-    public mutating func next(
-      isolation actor: isolated (any Actor)? = #isolation
-    ) async throws -> DatabaseEvent? {
-      try await stream.next(isolation: actor)
-    }
+  init(_ stream: AsyncThrowingStream<Element, any Error>.Iterator) {
+    self.stream = stream
+  }
+
+  /// Returns the next element.
+  ///
+  /// - Parameter actor: The caller's actor.
+  /// - Returns: The element, or nil when the task is cancelled.
+  /// - Throws: ``DatabaseError`` if the server denies access, or a buffer of events has overflowed.
+  public mutating func next(
+    isolation actor: isolated (any Actor)? = #isolation
+  ) async throws -> Element? {
+    try await stream.next(isolation: actor)
   }
 }
 
 @available(*, unavailable)
-extension DatabaseChildEventsSequence.Iterator: Sendable {}
+extension DatabaseSequenceIterator: Sendable {}
 
 /// An event of a child.
 public enum DatabaseEvent: Sendable {
