@@ -14,18 +14,19 @@ internal import RealtimeDatabase
 public final class FirebaseApp: Sendable {
   /// The name of the app, by which it is looked up.
   public let name: String
-  private let values: FirebaseOptions.Values
+  // Safety: a copy that no other code has, and that is never changed.
+  private nonisolated(unsafe) let configured: FirebaseOptions
 
   // Programs written for the original look apps up globally, which takes one table per process.
   private static let apps = NIOLockedValueBox([String: FirebaseApp]())
 
-  private init(name: String, values: FirebaseOptions.Values) {
+  private init(name: String, options: FirebaseOptions) {
     self.name = name
-    self.values = values
+    configured = options.copy
   }
 
   /// A copy of the options that the app was configured with; changing it has no effect.
-  public var options: FirebaseOptions { FirebaseOptions(values) }
+  public var options: FirebaseOptions { configured.copy }
 
   // MARK: Configuring
 
@@ -35,25 +36,26 @@ public final class FirebaseApp: Sendable {
   /// no project, and `Database.configure(url:)` or `useEmulator(withHost:port:)` must name the
   /// database. Configuring an app twice is a programmer error and traps.
   public static func configure() {
-    configure(name: Database.defaultAppName, values: FirebaseOptions.defaultValues())
+    configure(Database.defaultAppName, with: FirebaseOptions.defaultOptions())
   }
 
   /// Configures the default app with the given options.
   ///
   /// Configuring an app twice is a programmer error and traps.
   public static func configure(options: FirebaseOptions) {
-    configure(name: Database.defaultAppName, values: options.values)
+    configure(Database.defaultAppName, with: options)
   }
 
   /// Configures an app with a name.
   ///
   /// Configuring an app twice is a programmer error and traps.
   public static func configure(name: String, options: FirebaseOptions) {
-    configure(name: name, values: options.values)
+    configure(name, with: options)
   }
 
-  private static func configure(name: String, values: FirebaseOptions.Values?) {
-    let app = FirebaseApp(name: name, values: values ?? FirebaseOptions.Values())
+  private static func configure(_ name: String, with options: FirebaseOptions?) {
+    let none = FirebaseOptions(googleAppID: "", gcmSenderID: "")
+    let app = FirebaseApp(name: name, options: options ?? none)
     let isNew = apps.withLockedValue { apps in
       guard apps[name] == nil else { return false }
       apps[name] = app
@@ -61,8 +63,8 @@ public final class FirebaseApp: Sendable {
     }
     CallerContract.require(isNew, "the app \(name) is already configured")
     // Without a project, the settings of `Database.configure(url:)` stay in effect.
-    guard let values else { return }
-    let project = Database.Project(databaseURL: values.rootURL, apiKey: values.apiKey)
+    guard let options else { return }
+    let project = Database.Project(databaseURL: options.rootURL, apiKey: options.apiKey)
     Database.configure(project, app: name)
   }
 
