@@ -22,9 +22,7 @@ struct PathIndex: Sendable {
   /// - Complexity: O(depth · log n + result)
   func overlapping(_ path: Path) -> Set<Int64> {
     var result = below(path)
-    for depth in 0..<path.count {
-      result.formUnion(numbers[Path(path.keys.prefix(depth))] ?? [])
-    }
+    for prefix in path.prefixes.dropLast() { result.formUnion(numbers[prefix] ?? []) }
     return result
   }
 
@@ -39,8 +37,7 @@ struct PathIndex: Sendable {
 
   /// The topmost path with numbers at or above a path, or nil.
   func topmost(on path: Path) -> Path? {
-    if numbers.isEmpty { return nil }
-    return (0...path.count).lazy.map { Path(path.keys.prefix($0)) }.first { numbers[$0] != nil }
+    numbers.isEmpty ? nil : path.prefixes.first { numbers[$0] != nil }
   }
 
   /// The topmost paths with numbers at and below a path, none of them above another.

@@ -80,10 +80,10 @@ struct OfflineCache: Sendable {
       let selected = spec.query.evaluate(current)
       return (selected, selected == node)
     }
-    for depth in (0...spec.path.count).reversed() {
-      let above = QuerySpec(path: Path(spec.path.keys.prefix(depth)), query: .all)
+    for prefix in spec.path.prefixes.reversed() {
+      let above = QuerySpec(path: prefix, query: .all)
       guard above != own, let node = readEntry(above, now: now) else { continue }
-      return (spec.query.evaluate(node[Path(spec.path.keys.dropFirst(depth))]), false)
+      return (spec.query.evaluate(node[Path(spec.path.keys.dropFirst(prefix.count))]), false)
     }
     return nil
   }
@@ -455,9 +455,8 @@ struct OfflineCache: Sendable {
 
   /// The entry of all data of a location, or of one above it, that is stored or followed.
   private func entryOfAllData(on path: Path) -> Int64? {
-    (0...path.count).lazy.compactMap { depth in
-      ids[QuerySpec(path: Path(path.keys.prefix(depth)), query: .all)]
-    }.first { followers[$0] != nil || entries[$0]?.isComplete == true }
+    path.prefixes.compactMap { ids[QuerySpec(path: $0, query: .all)] }
+      .first { followers[$0] != nil || entries[$0]?.isComplete == true }
   }
 
   // MARK: Pruning
