@@ -29,13 +29,9 @@ struct AuthCore: Sendable {
     self.account = account
   }
 
-  /// Handles an input and returns the resulting outputs in order.
+  /// Handles an input and returns the resulting outputs, to be performed in order.
   ///
-  /// - Parameters:
-  ///   - input: What happened.
-  ///   - now: The wall clock, in milliseconds since 1970.
-  ///   - random: A random number from 0 through 1, which spreads retries.
-  /// - Returns: The outputs, to be performed in order.
+  /// The time is in milliseconds since 1970. The random number, from 0 through 1, spreads retries.
   mutating func handle(_ input: AuthInput, now: Int64, random: Double) -> [AuthOutput] {
     outputs = []
     switch input {

@@ -12,11 +12,8 @@ protocol CredentialStore: Sendable {
 
   /// Stores an account, replacing an earlier version of it.
   ///
-  /// - Parameters:
-  ///   - account: The account.
-  ///   - server: The key of its server.
-  ///   - isNew: Whether the user has just signed in; otherwise an account that was removed stays
-  ///     removed.
+  /// Unless the user has just signed in, an account that was removed stays removed.
+  ///
   /// - Throws: ``AuthError`` of kind `keychainError`.
   func save(_ account: Account, of server: String, isNew: Bool) throws(AuthError)
 

@@ -15,7 +15,6 @@ package enum DirectoryNames {
 
   /// Waits until the entries of a directory are on disk, if the system supports and permits this.
   ///
-  /// - Parameter directory: The path of a directory that may belong to another user.
   /// - Throws: ``FileFailure`` if the disk fails.
   package static func synchronizeIfPossible(_ directory: String) throws(FileFailure) {
     do {
@@ -26,11 +25,8 @@ package enum DirectoryNames {
     }
   }
 
-  /// Waits until the entries of a file and of all directories above it are on disk.
+  /// Waits until the entries of a file, behind links, and of all directories above it are on disk.
   ///
-  /// - Parameters:
-  ///   - path: The path of the file; symbolic links are resolved.
-  ///   - synchronize: Waits until the entries of a directory are on disk.
   /// - Throws: ``FileFailure`` if the disk fails.
   static func synchronize(
     above path: String,

@@ -30,9 +30,6 @@ package enum PrivateFile {
 
   /// Opens a file, which is created with mode 0600 if it is missing.
   ///
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - flags: How to open it.
   /// - Returns: The descriptor; negative when the system refuses, for the reason in `errno`.
   package static func open(_ path: String, _ flags: CInt) -> CInt {
     let flags = flags | O_CREAT | O_CLOEXEC
@@ -46,10 +43,6 @@ package enum PrivateFile {
   ///
   /// SQLite does so with the files beside a database. Otherwise a command that an administrator runs
   /// would leave files behind that the owner cannot open.
-  ///
-  /// - Parameters:
-  ///   - descriptor: The file or directory, which this process has created.
-  ///   - path: Its path.
   package static func inheritOwner(_ descriptor: CInt, at path: String) {
     guard geteuid() == 0 else { return }
     let parent = Foundation.open(FilePath.directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -190,12 +183,7 @@ package struct FileFailure: Error, Equatable {
   /// Why it failed, in words.
   package let reason: String
 
-  /// Makes a failure.
-  ///
-  /// - Parameters:
-  ///   - code: The `errno`.
-  ///   - action: What failed, with the path.
-  ///   - reason: Why, if the system has no good words for it.
+  /// Makes a failure; a reason is given if the system has no good words for it.
   package init(_ code: CInt, action: String, reason: String? = nil) {
     self.code = code
     self.action = action

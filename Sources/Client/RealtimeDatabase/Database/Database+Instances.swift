@@ -80,14 +80,9 @@ extension Database {
     database(ofApp: defaultAppName, url: url)
   }
 
-  /// A database of an app; all URLs of one database give the same instance.
+  /// A database of an app, by default that of its project; all of its URLs give the same instance.
   ///
   /// Passing anything other than the URL of a database is a programmer error and traps.
-  ///
-  /// - Parameters:
-  ///   - app: The name of the app.
-  ///   - url: The URL; nil means that of the app's project.
-  /// - Returns: The database.
   package static func database(ofApp app: String, url: String? = nil) -> Database {
     instances.withLockedValue { instances in
       let project = instances.projects[app] ?? Project()

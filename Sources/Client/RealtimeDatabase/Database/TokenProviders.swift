@@ -18,11 +18,7 @@ package enum TokenProviders {
   // Databases and providers are created independently of each other: one table serves the process.
   private static let table = NIOLockedValueBox(Table())
 
-  /// Makes all databases at an address, present and future, use a provider.
-  ///
-  /// - Parameters:
-  ///   - provider: The provider, which is retained until the process ends.
-  ///   - identity: The `identity` of the databases' address.
+  /// Makes all databases at an address, present and future, use a provider, which is retained.
   package static func register(_ provider: any DatabaseTokenProvider, for identity: String) {
     let repos = table.withLockedValue { table in
       table.providers[identity] = provider

@@ -41,13 +41,7 @@ struct DiagnosticRecorder {
     observer(Diagnostic(time: time, kind: .received, subject, frameSize: bytes.count))
   }
 
-  /// Records a message to the server and its bytes; credentials are not kept.
-  ///
-  /// - Parameters:
-  ///   - message: The message.
-  ///   - bytes: Its bytes.
-  ///   - carried: The writes and transactions whose data it carries.
-  ///   - time: The time.
+  /// Records a message to the server and the writes whose data it carries, without credentials.
   func sent(
     _ message: ClientMessage,
     as bytes: [UInt8],

@@ -8,11 +8,7 @@ package struct OfflineFile: Sendable {
   package let path: String
   private static let nameBytes = 80
 
-  /// Names the file of a database.
-  ///
-  /// - Parameters:
-  ///   - directory: The directory of all stores.
-  ///   - identity: The server and the name of the database, which distinguish it from others.
+  /// Names the file, in the directory of all stores, of the database with an identity.
   package init(directory: String, identity: String) {
     let readable = identity.utf8.map {
       $0.isAlphanumeric || $0 == UInt8(ascii: "_") ? $0 : UInt8(ascii: "-")

@@ -14,10 +14,8 @@ private protocol DataContainer {
 
 /// Converts the program's values to tree data and back.
 package enum NodeConversion {
-  /// Converts a value to data.
+  /// Converts null, a boolean, a number, a string, or an array or dictionary of them to data.
   ///
-  /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
-  /// - Returns: The data.
   /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what cannot be stored.
   package static func node(_ value: Any?) throws(DatabaseError) -> Node {
     try node(json: try json(value))
@@ -25,10 +23,6 @@ package enum NodeConversion {
 
   /// Converts a value and a priority to data; a priority within the value takes precedence.
   ///
-  /// - Parameters:
-  ///   - value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
-  ///   - priority: Nil, `NSNull`, a number, a string or a server value.
-  /// - Returns: The data.
   /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what cannot be stored.
   package static func node(_ value: Any?, priority: Any?) throws(DatabaseError) -> Node {
     let priority = try self.priority(priority)
@@ -37,10 +31,8 @@ package enum NodeConversion {
     return json[".priority"] == nil ? node.withPriority(priority.leafValue) : node
   }
 
-  /// Converts a priority to a leaf, or to an empty node.
+  /// Converts a priority, which is nil, `NSNull`, a number, a string or a server value.
   ///
-  /// - Parameter priority: Nil, `NSNull`, a number, a string or a server value.
-  /// - Returns: The leaf.
   /// - Throws: ``DatabaseError`` of kind `invalid_data` for any other value.
   package static func priority(_ priority: Any?) throws(DatabaseError) -> Node {
     try JSONMember(".priority", try json(priority)).check()
@@ -49,8 +41,6 @@ package enum NodeConversion {
 
   /// Converts a value to JSON.
   ///
-  /// - Parameter value: Nil, `NSNull`, booleans, numbers, strings, and arrays and dictionaries of them.
-  /// - Returns: The JSON.
   /// - Throws: ``DatabaseError`` of kind `invalid_data` that says what cannot be stored.
   package static func json(_ value: Any?) throws(DatabaseError) -> JSONValue {
     try json(value, at: 0)

@@ -22,10 +22,9 @@ package struct CompoundHash: Sendable, Equatable {
 
   /// Hashes a node, divided into the caller's ranges.
   ///
-  /// - Parameters:
-  ///   - node: The data.
-  ///   - isCut: Returns whether a range ends after a leaf, given the length of the range's text so
-  ///     far and the path of the leaf.
+  /// The closure returns whether a range ends after a leaf, given the length of the range's text so
+  /// far and the path of the leaf.
+  ///
   /// - Complexity: O(size)
   package init(of node: Node, cutting isCut: (Int, () -> Path) -> Bool) {
     var posts: [Path] = []
@@ -320,9 +319,8 @@ extension Node {
 
   /// Visits the leaves in path order, and the priorities that are not hidden.
   ///
-  /// - Parameters:
-  ///   - keys: The path of this node, extended during the visit.
-  ///   - body: Receives the path of a leaf, and the leaf.
+  /// `keys` is the path of this node, and during the visit that of the leaf.
+  ///
   /// - Complexity: O(size)
   fileprivate func forEachLeaf(at keys: inout [ChildKey], _ body: ([ChildKey], Node) -> Void) {
     switch self {

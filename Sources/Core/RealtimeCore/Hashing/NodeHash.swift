@@ -78,9 +78,7 @@ extension Node {
 extension LeafValue {
   /// Appends the text from which the hash of a node is computed.
   ///
-  /// - Parameters:
-  ///   - text: Receives the text.
-  ///   - isExact: Whether integers that a double rounds have a text of their own.
+  /// In an exact one, integers that a double rounds have a text of their own.
   func appendHashText(to text: inout [UInt8], exactly isExact: Bool) {
     switch self {
     case .bool(let value): text.append(contentsOf: (value ? "boolean:true" : "boolean:false").utf8)
@@ -284,12 +282,7 @@ package struct Base64Decoder: Sendable {
   /// What is left behind the last byte; nil if that is a digit or more.
   package var rest: UInt32? { count < 6 ? bits & (1 << UInt32(count) - 1) : nil }
 
-  /// Decodes a piece.
-  ///
-  /// - Parameters:
-  ///   - text: The piece.
-  ///   - bytes: The bytes to which what it says is appended.
-  /// - Returns: Whether it is base64.
+  /// Decodes a piece and appends what it says to bytes; returns whether it is base64.
   package mutating func decode(_ text: String, into bytes: inout [UInt8]) -> Bool {
     for byte in text.utf8 {
       if byte == UInt8(ascii: ".") || byte == UInt8(ascii: "=") {

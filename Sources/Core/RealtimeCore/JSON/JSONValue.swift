@@ -95,10 +95,6 @@ extension JSONValue {
 package enum JSONParser {
   /// Parses a whole text as one value.
   ///
-  /// - Parameters:
-  ///   - bytes: UTF-8 text.
-  ///   - depthLimit: The deepest nesting that is accepted.
-  /// - Returns: The value.
   /// - Throws: ``JSONError`` with the reason and the offset.
   /// - Complexity: O(bytes)
   package static func parse(

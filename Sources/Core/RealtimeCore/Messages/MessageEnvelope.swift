@@ -31,15 +31,8 @@ struct MessageEnvelope {
   /// Any other member of the inner object; if a name occurs twice, the last member counts.
   subscript(name: String) -> JSONValue? { members.last { $0.name == name }?.value }
 
-  /// Decodes a message.
+  /// Decodes a message, which `decode` makes from an envelope that is valid only during the call.
   ///
-  /// - Parameters:
-  ///   - bytes: The UTF-8 text of one message.
-  ///   - sender: Which end has sent the message.
-  ///   - depthLimit: The deepest nesting that is accepted, counted from the start of the data in a
-  ///     write, and from the start of the message otherwise.
-  ///   - decode: Makes the message from the envelope, which is valid only during the call.
-  /// - Returns: The message.
   /// - Throws: ``MessageError`` if the text is not a message.
   /// - Complexity: O(bytes)
   static func read<Message>(

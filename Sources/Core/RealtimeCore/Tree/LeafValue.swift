@@ -123,10 +123,8 @@ extension Node {
     }
   }
 
-  /// Whether any increment leads beyond the largest number.
+  /// Whether any increment, added to the current data at this location, exceeds the largest number.
   ///
-  /// - Parameter existing: The current data at this location, to which increments are added.
-  /// - Returns: Whether any sum is too large to be resolved.
   /// - Complexity: O(size · log children)
   package func overflows(addedTo existing: Node) -> Bool {
     if priority?.overflows(addedTo: existing.priority) == true { return true }

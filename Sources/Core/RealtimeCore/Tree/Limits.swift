@@ -81,13 +81,8 @@ package enum Validation {
     return nil
   }
 
-  /// Why data cannot be stored at a path, or nil if it can.
+  /// Why data cannot be stored at a path, with so many keys from the root to a leaf; nil if it can.
   ///
-  /// - Parameters:
-  ///   - node: The data.
-  ///   - path: The path at which the data is to be stored.
-  ///   - depth: The most keys from the root to a leaf, at most ``Limits/depth``.
-  /// - Returns: The reason, or nil.
   /// - Complexity: O(size)
   package static func problem(
     with node: Node,
@@ -99,11 +94,8 @@ package enum Validation {
 
   /// Why data cannot be stored at a path whose keys are valid, or nil if it can.
   ///
-  /// - Parameters:
-  ///   - node: The data.
-  ///   - depth: The number of keys of the path.
-  ///   - pathBytes: The bytes of these keys, and one more for each.
-  /// - Returns: The reason, or nil.
+  /// The path has `depth` keys, which have `pathBytes` together, and one more for each.
+  ///
   /// - Complexity: O(size)
   package static func problem(with node: Node, depth: Int, pathBytes: Int) -> String? {
     let bounds = (pathBytes: Limits.storedPathBytes, depth: Limits.depth)
@@ -212,12 +204,7 @@ package struct NodeMeasure: Sendable {
   /// The number of bytes of keys and text so far, plus a constant for every other value.
   package private(set) var bytes = 0
 
-  /// Makes a measure that starts at zero, or with a node.
-  ///
-  /// - Parameters:
-  ///   - node: The first node.
-  ///   - values: The number of leaves beyond which counting stops.
-  ///   - bytes: The number of bytes beyond which counting stops.
+  /// Makes a measure that starts at zero, or with a node, and stops beyond so many leaves or bytes.
   package init(of node: Node = .empty, values: Int = .max, bytes: Int = .max) {
     valueLimit = values
     byteLimit = bytes

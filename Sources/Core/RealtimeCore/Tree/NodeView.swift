@@ -514,11 +514,7 @@ package struct NodeView {
 }
 
 extension Node {
-  /// Lends a view of the node to a closure.
-  ///
-  /// - Parameter body: Receives the view, which must not escape.
-  /// - Returns: What the closure returns.
-  /// - Throws: What the closure throws.
+  /// Lends a view of the node to a closure, which it must not escape.
   package func withView<Result, Failure: Error>(
     _ body: (NodeView) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -5,16 +5,14 @@ struct Allowance {
   /// The most that waits in front of one more.
   private static let mostWaiting = 1_024
 
+  /// How much may come at once.
   private let burst: Int
+  /// How long it takes until one more may come.
   private let interval: TimeAmount
   private var count = 0
   private var last = NIODeadline.uptimeNanoseconds(0)
 
   /// Makes a full allowance.
-  ///
-  /// - Parameters:
-  ///   - burst: How much may come at once.
-  ///   - interval: How long it takes until one more may come.
   init(burst: Int, interval: TimeAmount) {
     self.burst = burst
     self.interval = interval

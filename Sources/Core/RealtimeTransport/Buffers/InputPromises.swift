@@ -69,12 +69,7 @@ final class InputPromises {
   private var peak = 0
   private var isLookPlanned = false
 
-  /// Makes pools, of which nothing is promised yet.
-  ///
-  /// - Parameters:
-  ///   - strangers: The size of the pool of clients that have not signed in, in bytes.
-  ///   - others: The size of the pool of all other clients, in bytes.
-  ///   - eventLoop: The event loop of the checks.
+  /// Makes pools of these sizes in bytes, of which nothing is promised yet.
   init(strangers: Int, others: Int, eventLoop: any EventLoop) {
     self.strangers = Pool(bound: strangers)
     self.others = Pool(bound: others)
@@ -83,13 +78,10 @@ final class InputPromises {
 
   var promised: Int { strangers.used + others.used }
 
-  /// Promises memory to input that has begun to arrive.
+  /// Promises a connection all the memory that input which has begun to arrive can need.
   ///
-  /// - Parameters:
-  ///   - bytes: The most memory that the input can need.
-  ///   - holder: The connection, whose promise grows to this number of bytes.
-  ///   - grant: Called once when room becomes available later; never after ``release(_:)``.
-  /// - Returns: Whether there is room now.
+  /// - Returns: Whether there is room now. Otherwise `grant` is called once, when room becomes
+  ///   available; never after ``release(_:)``.
   func promise(_ bytes: Int, to holder: Holder, whenRoom grant: @escaping () -> Void) -> Bool {
     guard bytes > holder.promised else { return true }
     let id = ObjectIdentifier(holder)
@@ -163,22 +155,17 @@ struct PromisedInput {
   /// Whether the next promise uses the pool of clients that have not signed in.
   var isStranger = true
 
-  /// Makes a promise of nothing.
-  ///
-  /// - Parameter memory: The memory that connections share; nil if there is no bound.
+  /// Makes a promise of nothing; without memory that connections share, there is no bound.
   init(_ memory: ConnectionMemory?) {
     self.memory = memory
   }
 
   var bytes: Int { holder?.promised ?? 0 }
 
-  /// Asks for memory for input that has begun to arrive.
+  /// Asks for all the memory that input which has begun to arrive can need.
   ///
-  /// - Parameters:
-  ///   - bytes: The most memory that the input can need.
-  ///   - grant: Called once when room becomes available later; never after ``release()``.
-  ///   - end: Ends the connection because others are waiting for its memory.
-  /// - Returns: Whether there is room now.
+  /// - Returns: Whether there is room now. Otherwise `grant` is called once, when room becomes
+  ///   available, or `end`, because others are waiting for memory; neither after ``release()``.
   mutating func ask(
     _ bytes: Int,
     whenRoom grant: @escaping () -> Void,

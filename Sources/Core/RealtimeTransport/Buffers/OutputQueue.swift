@@ -145,11 +145,9 @@ final class OutputQueue {
     if isWritable, !isCongested { relieve() }
   }
 
-  /// Appends frames to the output of this tick.
+  /// Appends complete frames, or a piece of a longer unit, to the output of this tick.
   ///
-  /// - Parameters:
-  ///   - frames: Complete frames, or a piece of a longer unit.
-  ///   - goesOn: Whether they continue a unit that has begun and therefore must not be rejected.
+  /// What goes on with a unit that has begun must not be rejected.
   func append(_ frames: ByteBuffer, goesOn: Bool = false) {
     guard !isClosed else { return }
     if !goesOn, !isWritable, waitingBytes > limits.pendingBytes {
@@ -230,10 +228,8 @@ final class OutputQueue {
     if bytes == 0 { takenAtLook = nil }
   }
 
-  /// Whether the other end has read nothing since the last call, or hardly any of a large backlog.
-  ///
-  /// - Parameter fairShare: The waiting output that every connection may have.
-  /// - Returns: Whether at least that much is waiting for the other end and it does not read it.
+  /// Whether the other end has read nothing since the last call, or hardly any of a large backlog,
+  /// although more is waiting for it than every connection may have.
   func isStraggling(beyond fairShare: Int) -> Bool {
     let taken = givenBytes - waitingBytes
     let last = takenAtLook
@@ -254,11 +250,9 @@ final class OutputQueue {
     (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
   }
 
-  /// Schedules a check of whether the other end makes progress.
+  /// Schedules a check of whether the other end makes progress, after a number without any.
   ///
-  /// - Parameters:
-  ///   - taken: The number of bytes that it had read at the last check; nil if nothing waited then.
-  ///   - looks: The number of checks without progress.
+  /// `taken` is what it had read at the last check, in bytes; nil if nothing waited then.
   private func scheduleStallCheck(since taken: Int?, looks: Int64) {
     let delay = TimeAmount.nanoseconds(limits.stall.nanoseconds / Self.looks)
     stallCheck = context.eventLoop.assumeIsolated().scheduleTask(in: delay) {

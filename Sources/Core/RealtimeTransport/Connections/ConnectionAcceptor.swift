@@ -255,14 +255,11 @@ private final class TurnedAway: ChannelInboundHandler {
       """
   )
 
+  /// Whether the client expects TLS.
   private let isEncrypted: Bool
+  /// Whether the client gets a moment to receive the answer, and a handshake.
   private let hasTime: Bool
 
-  /// Makes a handler.
-  ///
-  /// - Parameters:
-  ///   - isEncrypted: Whether the client expects TLS.
-  ///   - hasTime: Whether the client gets a moment to receive the answer, and a handshake.
   init(isEncrypted: Bool, hasTime: Bool) {
     self.isEncrypted = isEncrypted
     self.hasTime = hasTime

@@ -34,9 +34,7 @@ package struct HTTPAnswer: Hashable, Sendable {
 
   /// Makes a response whose body is a JSON object with a member "error".
   ///
-  /// - Parameters:
-  ///   - status: The status of the failure.
-  ///   - error: The reason, in printable ASCII without quotes and backslashes.
+  /// The reason must be in printable ASCII, without quotes and backslashes.
   package init(status: Int, error: StaticString) {
     self.init(
       status: status,

@@ -16,12 +16,7 @@ package struct HTTPClient: Sendable {
   private let group: any EventLoopGroup
   private let trust: TrustRoots
 
-  /// Makes a client.
-  ///
-  /// - Parameters:
-  ///   - group: The event loops.
-  ///   - trust: The trusted authorities.
-  ///   - timeout: How long a response may take, from the lookup of the host to its last byte.
+  /// Makes a client; a response may take so long, from the lookup of the host to its last byte.
   package init(group: any EventLoopGroup, trust: TrustRoots, timeout: Duration) {
     self.group = group
     self.trust = trust
@@ -194,10 +189,7 @@ private final class HTTPAnswerHandler: ChannelInboundHandler {
 
   /// Makes a handler, whose closures must ignore every call after the first one.
   ///
-  /// - Parameters:
-  ///   - bodyBytes: The longest body that is accepted.
-  ///   - onAnswer: Receives the response.
-  ///   - onFailure: Receives the reason for a failure, worded to follow the name of the server.
+  /// The reason for a failure is worded to follow the name of the server.
   init(
     bodyBytes: Int,
     onAnswer: @escaping (HTTPClientAnswer) -> Void,

@@ -52,16 +52,9 @@ package struct HTTPClientRequest: Hashable, Sendable {
     self.body = body
   }
 
-  /// Makes a request to a server, which may listen on a Unix socket.
+  /// Makes a request to a server, which may listen on a Unix socket; its namespace is ignored.
   ///
-  /// It is a programmer error to pass a path that does not start with a slash.
-  ///
-  /// - Parameters:
-  ///   - method: The method.
-  ///   - target: The server; its namespace is ignored.
-  ///   - path: The path and query of the resource, escaped.
-  ///   - headerLines: Lines such as `Content-Type`; `Host` and `Content-Length` are added.
-  ///   - body: The body.
+  /// It is a programmer error to pass a path and query that do not start with a slash.
   package init(
     _ method: String,
     to target: ConnectionTarget,

@@ -8,6 +8,7 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
   typealias OutboundOut = HTTPServerResponsePart
 
   private let gauge: RequestLineGauge
+  /// The longest first line, and the longest header, in bytes.
   private let headerBytes: Int
   private(set) var head: HTTPRequestHead?
   /// The response that refused the upgrade of this request.
@@ -18,11 +19,6 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
   private(set) var hasEnded = false
   private var farewell: Scheduled<Void>?
 
-  /// Makes a recorder.
-  ///
-  /// - Parameters:
-  ///   - gauge: Measures the first line of each request.
-  ///   - headerBytes: The longest first line, and the longest header, in bytes.
   init(gauge: RequestLineGauge, headerBytes: Int) {
     self.gauge = gauge
     self.headerBytes = headerBytes

@@ -46,9 +46,8 @@ package enum ScriptJSON {
 
   /// Appends JSON, so that it means the same in a script, even inside a page.
   ///
-  /// - Parameters:
-  ///   - json: The JSON, without a blank between a name and its colon.
-  ///   - bytes: The script.
+  /// There must be no blank between a name and its colon.
+  ///
   /// - Complexity: O(bytes)
   package static func append(_ json: [UInt8], to bytes: inout [UInt8]) {
     bytes.reserveCapacity(bytes.count + json.count)

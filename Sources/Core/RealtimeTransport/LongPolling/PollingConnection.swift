@@ -64,15 +64,9 @@ package final class PollingConnection: MessageConnection {
   private var nextCheck: Scheduled<Void>?
   private var goodbye: Scheduled<Void>?
 
-  /// Makes a connection.
+  /// Makes a connection for the session that a request begins, with a ticket that nobody can guess.
   ///
-  /// - Parameters:
-  ///   - request: The request that begins the session.
-  ///   - ticket: The names of the session, which nobody can guess.
-  ///   - limits: The limits of connections.
-  ///   - memory: The memory that connections share.
-  ///   - eventLoop: The event loop of the server.
-  ///   - onSilence: Called once, when nothing more may be polled.
+  /// `onSilence` is called once, when nothing more may be polled.
   package init(
     _ request: HTTPRequest,
     ticket: PollRequest.Ticket,
@@ -99,12 +93,9 @@ package final class PollingConnection: MessageConnection {
   /// Whether a request waits for something to say.
   package var isAwaited: Bool { session.isAwaited }
 
-  /// Begins the session, once it has been accepted.
+  /// Begins the session, once it has been accepted; returns the script that answers the request.
   ///
-  /// - Parameters:
-  ///   - callbacks: Receive the client's messages and the end.
-  ///   - callback: Completes the names of the functions of the client's page.
-  /// - Returns: The script that answers the request.
+  /// The callback completes the names of the functions of the client's page.
   package func begin(_ callbacks: ServerHandlers.Callbacks, callback: String) -> [UInt8] {
     request = nil
     let (script, isClosed) = session.start(

@@ -3,15 +3,10 @@ internal import NIOCore
 internal import NIOPosix
 
 extension ConnectionTarget {
-  /// Connects, using TLS if the target requires it.
+  /// Connects, using TLS if the target requires it; the timeout is for each address of the host.
   ///
-  /// - Parameters:
-  ///   - eventLoop: The event loop of the channel.
-  ///   - trust: The trusted authorities.
-  ///   - timeout: The connection timeout for each address of the host.
-  ///   - initialize: Adds the protocol handlers before the channel connects.
-  /// - Returns: The channel. The TLS handshake may still be in progress; its errors reach the
-  ///   handlers as ``TLSFailure``.
+  /// - Returns: The channel, with the handlers that `initialize` has added before it connected. The
+  ///   TLS handshake may still be in progress; its errors reach them as ``TLSFailure``.
   func connect(
     on eventLoop: any EventLoop,
     trust: TrustRoots,

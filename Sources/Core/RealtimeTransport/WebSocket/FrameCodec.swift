@@ -27,15 +27,12 @@ struct FrameDecoder {
     opcode: WebSocketOpcode, isFinal: Bool, length: Int, payloadLength: Int
   )
 
+  /// The longest payload of a frame.
   private let byteLimit: Int
+  /// Whether frames must be masked; otherwise they must not.
   private let isMasked: Bool
   private var bytes = ByteBuffer()
 
-  /// Makes a decoder.
-  ///
-  /// - Parameters:
-  ///   - byteLimit: The longest payload of a frame.
-  ///   - isMasked: Whether frames must be masked; otherwise they must not.
   init(byteLimit: Int, isMasked: Bool) {
     self.byteLimit = byteLimit
     self.isMasked = isMasked
@@ -103,13 +100,7 @@ struct FrameDecoder {
 }
 
 enum FrameEncoder {
-  /// Appends one complete frame.
-  ///
-  /// - Parameters:
-  ///   - opcode: The kind of frame.
-  ///   - payload: The payload, at most 125 bytes for a control frame.
-  ///   - mask: The masking key of a client; nil for a server.
-  ///   - buffer: The buffer to which the frame is appended.
+  /// Appends one complete frame, masked with a client's key; a control frame has at most 125 bytes.
   static func append(
     _ opcode: WebSocketOpcode,
     payload: [UInt8],
@@ -137,9 +128,8 @@ enum FrameEncoder {
 }
 
 extension [UInt8] {
-  /// Masks or unmasks a payload, eight bytes at a time.
+  /// Masks or unmasks a payload with a key in network byte order, eight bytes at a time.
   ///
-  /// - Parameter key: The key in network byte order.
   /// - Complexity: O(bytes)
   mutating func applyMask(_ key: UInt32) {
     // The key, repeated, in network byte order.

@@ -194,11 +194,7 @@ final class MessageHandler: ConnectionHandler {
     if pauses.contains(.owner) == isReading { pause(!isReading, for: .owner) }
   }
 
-  /// Sets the limits for the other end from the next message on.
-  ///
-  /// - Parameters:
-  ///   - isStranger: Whether the other end uses the memory of clients that have not signed in.
-  ///   - messageBytes: The longest message.
+  /// Sets the limits for the other end from the next message on; see ``MessageConnection``.
   func allow(isStranger: Bool, messageBytes: Int) {
     promise.isStranger = isStranger
     incoming.assembler.byteLimit = messageBytes

@@ -162,12 +162,7 @@ struct OfflineCache: Sendable {
 
   // MARK: Listens
 
-  /// A listen starts.
-  ///
-  /// - Parameters:
-  ///   - target: The listen.
-  ///   - loaded: The data that it starts with if it is exactly what the store has; nil otherwise.
-  ///   - now: The time.
+  /// A listen starts, with `loaded` data if that is exactly what the store has.
   mutating func begin(_ target: ListenTarget, loaded: Node?, now: Int64) {
     let id = entry(of: target.spec, now: now)
     var follower = Follower(target: target, isLevel: loaded != nil)
@@ -238,10 +233,7 @@ struct OfflineCache: Sendable {
 
   /// The server changed some paths; passes the resulting changes to the data of listens on.
   ///
-  /// - Parameters:
-  ///   - changed: The paths, with those of priorities last.
-  ///   - tag: The listen that the change is for, or nil for all.
-  ///   - tree: The data after the changes.
+  /// The paths of priorities come last. The tag names the listen that the change is for, nil all.
   mutating func follow(_ changed: [Path], tag: Int64?, in tree: SyncTree) {
     var reached: Set<Int64> = []
     if let tag {
@@ -461,14 +453,9 @@ struct OfflineCache: Sendable {
 
   // MARK: Pruning
 
-  /// Drops the least recently used entries if the store is too large.
+  /// Drops the least recently used entries if the store is too large or has too many unused ones.
   ///
   /// It drops only some of them at a time; the store then reports its size again.
-  ///
-  /// - Parameters:
-  ///   - size: The size of the store in bytes.
-  ///   - byteLimit: The maximum size.
-  ///   - queryLimit: The maximum number of unused queries.
   mutating func prune(size: Int64, byteLimit: Int64, queryLimit: Int) {
     let candidates = prunable
     let surplus = candidates.count - queryLimit

@@ -171,13 +171,7 @@ struct ConnectionMachine: Sendable {
     }
   }
 
-  /// Closes the connection or attempt from this end.
-  ///
-  /// - Parameters:
-  ///   - host: The host that the server named for the next connection, if any.
-  ///   - cause: Why it is closed.
-  ///   - time: The time.
-  /// - Returns: The connection or attempt that ended.
+  /// Closes the connection or attempt from this end; the server may have named the next host.
   mutating func close(
     redirectedTo host: String? = nil,
     because cause: DisconnectCause = .intended,

@@ -212,12 +212,7 @@ struct ObservedData: Sendable {
 
   /// The server answered a compound hash with the ranges that differ.
   ///
-  /// - Parameters:
-  ///   - ranges: The ranges.
-  ///   - path: The location.
-  ///   - tag: The tag of the listen, or nil for the default one.
-  ///   - isAwaited: Whether a listen (a target and its serial number) is still unanswered.
-  /// - Returns: The change.
+  /// The closure tells whether a listen (a target and its serial number) is still unanswered.
   mutating func applyServerRanges(
     _ ranges: [RangeMerge],
     at path: Path,
@@ -260,16 +255,7 @@ struct ObservedData: Sendable {
 
   // MARK: Writes of this client
 
-  /// Shows a write and keeps it until it is answered.
-  ///
-  /// - Parameters:
-  ///   - request: The write, server values unresolved.
-  ///   - number: Its number.
-  ///   - owner: The user who made it.
-  ///   - key: Its key, evaluated only if the write is stored.
-  ///   - isStored: Whether a later process may send it.
-  ///   - time: The time.
-  /// - Returns: The change.
+  /// Shows a write and keeps it until it is answered; a stored one may be sent by a later process.
   mutating func applyUserWrite(
     _ request: WriteRequest,
     number: Int64,

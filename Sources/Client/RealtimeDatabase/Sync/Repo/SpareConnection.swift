@@ -36,13 +36,7 @@ struct SpareConnection: Sendable {
   /// How many redirects an attempt may follow.
   private static let mostLeaps = 4
 
-  /// Starts an attempt, which replaces the previous one.
-  ///
-  /// - Parameters:
-  ///   - id: The identifier of the attempt.
-  ///   - host: The host that a server named, or nil for the database's own.
-  ///   - time: The time.
-  /// - Returns: The outputs.
+  /// Starts an attempt at a host that a server named, or at the database's own.
   mutating func tries(_ id: ConnectionID, host: String?, at time: Int64) -> [RepoOutput] {
     let given = leave()
     if host == nil { leaps = 0 } else { leaps += 1 }
@@ -54,10 +48,7 @@ struct SpareConnection: Sendable {
   /// Whether the attempt may follow another redirect.
   var mayLeap: Bool { leaps < Self.mostLeaps }
 
-  /// Waits briefly before the next attempt.
-  ///
-  /// - Parameter time: The time, whose random number spreads the attempts of many clients.
-  /// - Returns: The outputs.
+  /// Waits briefly before the next attempt, by chance, which spreads the attempts of many clients.
   mutating func rests(at time: RepoTime) -> [RepoOutput] {
     let pause = Self.pause + Int64(Double(Self.pause) * time.random)
     return leave() + [.schedule(.spare, after: pause)]

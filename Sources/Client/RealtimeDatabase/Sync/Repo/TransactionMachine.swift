@@ -364,13 +364,9 @@ struct TransactionMachine: Sendable {
     }
   }
 
-  /// Ends transactions; those already sent end only if the answer says that they came too late.
+  /// Ends the transactions at, above and below a path.
   ///
-  /// - Parameters:
-  ///   - path: The location; transactions at, above and below it end.
-  ///   - outcome: The outcome that they end with.
-  ///   - data: The data.
-  ///   - time: The time.
+  /// Those already sent end only if the answer says that they came too late.
   mutating func abort(
     overlapping path: Path,
     with outcome: Outcome,

@@ -19,13 +19,9 @@ struct QueryFilter: Sendable {
 
   /// Replaces a child, restricted to the query, and tracks the resulting changes.
   ///
-  /// - Parameters:
-  ///   - key: The child.
-  ///   - child: Its new data.
-  ///   - affected: The only path below the child at which its data may differ from before.
-  ///   - cache: The data to change.
-  ///   - source: Where to find a child that fills a gap; nil leaves the gap open.
-  ///   - changes: Collects the changes.
+  /// Its data may differ from before only at and below the affected path. A child of the source
+  /// fills a gap; without a source, the gap stays open.
+  ///
   /// - Complexity: O(log n), plus the cost of finding another child
   func set(
     _ key: ChildKey,
@@ -151,10 +147,6 @@ struct ChildSource: Sendable {
 
   /// The nearest child beyond a position, in the direction away from the side that the limit keeps.
   ///
-  /// - Parameters:
-  ///   - position: Where to start; a child at this position does not count.
-  ///   - side: The side of the range that the limit keeps.
-  ///   - isWanted: Whether a child may be returned.
   /// - Returns: The child, or nil if there is none or it is not known.
   /// - Complexity: O(log n + pending writes at children + unwanted children passed)
   func nearest(

@@ -69,13 +69,9 @@ struct SyncPoint: Sendable {
     return result
   }
 
-  /// Applies an operation here and below; deeper locations raise their events first.
+  /// Applies an operation, as seen from here; deeper locations raise their events first.
   ///
-  /// - Parameters:
-  ///   - operation: The operation, as seen from here.
-  ///   - overlay: The visible pending writes over this location.
-  ///   - covering: The complete server data here if a location above has it, or nil.
-  ///   - events: Collects the events.
+  /// `covering` is the complete server data here if a location above has it, or nil.
   mutating func apply(
     _ operation: TreeOperation,
     overlay: Overlay,

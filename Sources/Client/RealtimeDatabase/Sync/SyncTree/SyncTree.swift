@@ -176,13 +176,9 @@ struct SyncTree: Sendable {
     return query.evaluate(overlay.applied(to: server))
   }
 
-  /// The data at a path with all pending writes, including hidden ones; empty where unknown.
+  /// The data at a path with all pending writes but those excluded, even hidden ones.
   ///
-  /// - Parameters:
-  ///   - path: The location.
-  ///   - excluded: Writes to leave out.
-  ///   - stored: Older server data, used if no view has any.
-  /// - Returns: The data.
+  /// Older server data is used if no view has any; without it, the data is empty where unknown.
   func latest(
     at path: Path,
     excluding excluded: Set<Int64> = [],
@@ -254,12 +250,7 @@ struct SyncTree: Sendable {
 
   /// Adds a registration, with a view and a listen for it if there are none yet.
   ///
-  /// - Parameters:
-  ///   - registration: The registration.
-  ///   - path: The location.
-  ///   - query: The query.
-  ///   - stored: Older server data for a new view that has none.
-  /// - Returns: The events of the registration, and the listens to start and stop.
+  /// A new view that has no data gets older server data from a store.
   mutating func add(
     _ registration: Registration,
     at path: Path,

@@ -21,15 +21,9 @@ struct View: Sendable {
   var cache: ViewCache
   private(set) var registrations: [Registration] = []
 
-  /// Makes a view from data that is already known.
+  /// Makes a view from what is known of the server's data, and the visible writes over it.
   ///
-  /// - Parameters:
-  ///   - path: The location.
-  ///   - query: The query.
-  ///   - server: The server's data at the location, as far as it is known.
-  ///   - isComplete: Whether that is all of it.
-  ///   - isFiltered: Whether that is only what the query selects.
-  ///   - overlay: The visible pending writes over the location.
+  /// That may be all data of the location, or only what the query selects.
   init(
     path: Path,
     query: Query,

@@ -82,13 +82,8 @@ struct WriteTree: Sendable {
     }
   }
 
-  /// The data at a path with all pending writes applied, even hidden ones, except those excluded.
+  /// The server's data at a path with all pending writes, even hidden ones, except those excluded.
   ///
-  /// - Parameters:
-  ///   - path: The path.
-  ///   - server: The server's data there; empty where unknown.
-  ///   - excluded: Writes to leave out.
-  /// - Returns: The data.
   /// - Complexity: O(writes that overlap it)
   func latest(at path: Path, server: Node, excluding excluded: Set<Int64>) -> Node {
     if hiddenCount == 0, excluded.isEmpty { return overlay[path].applied(to: server) }
