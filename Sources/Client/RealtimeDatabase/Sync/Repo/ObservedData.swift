@@ -86,12 +86,18 @@ struct ObservedData: Sendable {
       return RegistrationChange(outputs: raised(events).outputs)
     }
     var stored: (node: Node, isExact: Bool)?
-    var data = StoredData.nothing
+    var children = Node.empty
     if sync.isUnknown(at: spec.path, query: spec.query) {
       stored = offline?.load(spec, now: time.wall)
-      data = stored.map { .all($0.node) } ?? .some(offline?.children(for: spec) ?? .empty)
+      if stored == nil { children = offline?.children(for: spec) ?? .empty }
     }
-    let result = sync.add(registration, at: spec.path, query: spec.query, stored: data)
+    let result = sync.add(
+      registration,
+      at: spec.path,
+      query: spec.query,
+      stored: stored?.node,
+      storedChildren: children
+    )
     let loaded = stored.map { (spec: spec.normalized, node: $0.node, isExact: $0.isExact) }
     let commands = carryOut(result.actions, loaded: loaded, at: time)
     if stored != nil, result.actions.isEmpty, let target = sync.covering(spec) {

@@ -7,27 +7,6 @@ struct SyncResult: Sendable {
   var ended: [Registration.Owner] = []
 }
 
-/// A query's older server data from a store.
-enum StoredData: Sendable {
-  /// All of it, restricted to the query.
-  case all(Node)
-  /// Some complete children of the location, other than those that views know.
-  case some(Node)
-
-  /// No data.
-  static let nothing = StoredData.some(.empty)
-
-  /// All data, or nil if it is not known.
-  var whole: Node? {
-    if case .all(let node) = self { node } else { nil }
-  }
-
-  /// The known children if not all are known.
-  var children: Node {
-    if case .some(let node) = self { node } else { .empty }
-  }
-}
-
 /// A client's views of a tree of data, with its pending writes.
 ///
 /// Every operation returns the events it raises and the listens to start and stop, and has no other
@@ -250,12 +229,14 @@ struct SyncTree: Sendable {
 
   /// Adds a registration, with a view and a listen for it if there are none yet.
   ///
-  /// A new view that has no data gets older server data from a store.
+  /// A new view that has no data gets older server data from a store: all that the query selects or,
+  /// if that is not stored, some complete children of the location.
   mutating func add(
     _ registration: Registration,
     at path: Path,
     query: Query,
-    stored: StoredData = .nothing
+    stored: Node? = nil,
+    storedChildren: Node = .empty
   ) -> SyncResult {
     var result = SyncResult()
     let isCovered = root.firstResult(on: path) { point, _ in point.completeView } != nil
@@ -270,13 +251,13 @@ struct SyncTree: Sendable {
       tags[spec] = lastTag
       tagged[lastTag] = spec
     }
-    let known = completeServerNode(at: path) ?? stored.whole
+    let known = completeServerNode(at: path) ?? stored
     var view = View(
       path: path,
       query: query,
-      server: known ?? knownChildren(at: path, over: stored.children),
+      server: known ?? knownChildren(at: path, over: storedChildren),
       isComplete: known != nil,
-      isFiltered: stored.whole != nil && !query.loadsAllData,
+      isFiltered: stored != nil && !query.loadsAllData,
       overlay: overlay
     )
     result.events = view.add(registration)
