@@ -37,12 +37,6 @@ struct ConnectionMachine: Sendable {
     var outputs: [RepoOutput] = []
   }
 
-  /// The result of a liveness check.
-  enum Liveness: Sendable {
-    case alive([RepoOutput])
-    case silent
-  }
-
   /// How many times the patience with a server doubles at most.
   private static let longestPatience = 3
 
@@ -381,17 +375,17 @@ struct ConnectionMachine: Sendable {
     } ?? []
   }
 
-  mutating func keepaliveTimerFired(at time: RepoTime) -> Liveness {
+  /// Checks whether the server is alive; returns nil if it has been silent for too long.
+  mutating func keepaliveTimerFired(at time: RepoTime) -> [RepoOutput]? {
     if case .connecting(var attempt) = phase {
       attempt.isSilent = time.monotonic - attempt.since >= configuration.noticeableSilence
       phase = .connecting(attempt)
     }
-    switch modifySession({ $0.liveness(at: time.monotonic) }) ?? .alive([]) {
-    case .alive(let outputs): return .alive(outputs + beginSpare(at: time))
-    case .silent:
+    guard let outputs = modifySession({ $0.look(at: time.monotonic) }) ?? [] else {
       if !requests.isEmpty { silences += 1 }
-      return .silent
+      return nil
     }
+    return outputs + beginSpare(at: time)
   }
 
   /// Changes the session in place; taking it out of the phase avoids a copy.
@@ -526,16 +520,16 @@ private struct ServerSession: Sendable {
     life.pause(at: time, isOwed: !requests.isEmpty).map { .schedule(.keepalive, after: $0) }
   }
 
-  mutating func liveness(at time: Int64) -> ConnectionMachine.Liveness {
+  mutating func look(at time: Int64) -> [RepoOutput]? {
     var outputs: [RepoOutput] = []
     switch life.look(at: time, isOwed: !requests.isEmpty) {
     case .alive: break
     case .ask: outputs.append(.send(id, .ping))
     case .tell: outputs.append(.sendKeepalive(id))
-    case .gone: return .silent
+    case .gone: return nil
     }
     if let look = nextLook(at: time) { outputs.append(look) }
-    return .alive(outputs)
+    return outputs
   }
 }
 

@@ -177,9 +177,9 @@ package struct RepoCore: Sendable {
       log("the server did not send its hello in time")
       lost(loss)
     case .keepalive:
-      switch connection.keepaliveTimerFired(at: now) {
-      case .alive(let outputs): self.outputs += outputs
-      case .silent:
+      if let outputs = connection.keepaliveTimerFired(at: now) {
+        self.outputs += outputs
+      } else {
         log("the server has been silent for too long")
         lost(connection.close(because: .noAnswer, at: now))
       }
