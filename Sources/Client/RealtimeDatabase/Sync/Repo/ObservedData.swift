@@ -82,8 +82,7 @@ struct ObservedData: Sendable {
     at time: RepoTime
   ) -> RegistrationChange {
     if spec.path.isInfo {
-      let events = info.add(registration, spec: spec)
-      return RegistrationChange(outputs: raised(events).outputs)
+      return RegistrationChange(outputs: raising { $0.info.add(registration, spec: spec) }.outputs)
     }
     var stored: (node: Node, isExact: Bool)?
     var children = Node.empty
@@ -113,8 +112,7 @@ struct ObservedData: Sendable {
     at time: RepoTime
   ) -> RegistrationChange {
     if spec.path.isInfo {
-      let events = info.remove(owner, spec: spec)
-      return RegistrationChange(outputs: raised(events).outputs)
+      return RegistrationChange(outputs: raising { $0.info.remove(owner, spec: spec) }.outputs)
     }
     let result = sync.remove(owner, at: spec.path, query: spec.query)
     return RegistrationChange(commands: carryOut(result.actions, at: time))
@@ -237,8 +235,7 @@ struct ObservedData: Sendable {
 
   mutating func applyGet(_ node: Node, spec: QuerySpec, at time: RepoTime) -> DataChange {
     offline?.keep(node, of: spec, now: time.wall)
-    let events = sync.applyServerOverwrite(of: spec, with: node)
-    return raised(events)
+    return raising { $0.sync.applyServerOverwrite(of: spec, with: node) }
   }
 
   /// The server denied a read.
@@ -284,8 +281,7 @@ struct ObservedData: Sendable {
       offline?.append(.saveWrite(write))
     }
     let pending = PendingWrite(id: number, path: path, operation: estimate, isVisible: true)
-    let events = sync.applyUserWrite(pending)
-    return raised(events)
+    return raising { $0.sync.applyUserWrite(pending) }
   }
 
   /// The server answered a write, or the write was discarded.
@@ -299,8 +295,7 @@ struct ObservedData: Sendable {
         isUnconfirmed: listens.isUnconfirmed
       )
     }
-    let events = sync.ackUserWrite(number, isAccepted: isAccepted)
-    return raised(events)
+    return raising { $0.sync.ackUserWrite(number, isAccepted: isAccepted) }
   }
 
   /// Shows the output of a transaction, in place of its earlier output if it had one.
@@ -312,14 +307,12 @@ struct ObservedData: Sendable {
 
   /// The write of a transaction was accepted or withdrawn.
   mutating func ackTransaction(_ number: Int64, isAccepted: Bool) -> DataChange {
-    let events = sync.ackUserWrite(number, isAccepted: isAccepted)
-    return raised(events)
+    raising { $0.sync.ackUserWrite(number, isAccepted: isAccepted) }
   }
 
   /// Reverts all writes at once, so that no intermediate state is shown.
   mutating func revertAllWrites() -> DataChange {
-    let events = sync.removeAllWrites()
-    return raised(events)
+    raising { $0.sync.removeAllWrites() }
   }
 
   // MARK: Server values
@@ -380,11 +373,6 @@ struct ObservedData: Sendable {
     return (node, metadata(of: node, spec: spec))
   }
 
-  /// The result of a read that the server does not answer, or nil if nothing is known.
-  mutating func knownResult(of spec: QuerySpec, at time: RepoTime) -> GetResult? {
-    knownValue(of: spec, at: time).map { .value($0.node, $0.metadata) }
-  }
-
   private func metadata(of node: Node, spec: QuerySpec) -> DataMetadata {
     if spec.path.isInfo { return DataMetadata() }
     return DataMetadata(
@@ -398,10 +386,14 @@ struct ObservedData: Sendable {
     sync.covering(spec).map { listens.isCurrent($0) } ?? false
   }
 
+  /// Changes the data, and raises the events of that.
+  private mutating func raising(_ change: (inout ObservedData) -> [ViewEvent]) -> DataChange {
+    // Made in the argument of the next call, the change would copy all of the data.
+    let events = change(&self)
+    return raised(events)
+  }
+
   /// Addresses events to their listeners, and adds metadata on where the data comes from.
-  ///
-  /// Callers must pass the events in a variable: if the argument were a call that changes the data,
-  /// `self` would be copied before that change.
   private func raised(_ events: [ViewEvent]) -> DataChange {
     var change = DataChange(hasEvents: !events.isEmpty)
     var source: (spec: QuerySpec, isCurrent: Bool)?
@@ -425,16 +417,15 @@ struct ObservedData: Sendable {
   // MARK: The client's own data
 
   mutating func setConnected(_ isConnected: Bool) -> DataChange {
-    let events = info.set(InfoPath.connected, to: .bool(isConnected))
-    return raised(events)
+    raising { $0.info.set(InfoPath.connected, to: .bool(isConnected)) }
   }
 
   /// Sets the server's clock; a time that no key can tell counts as the nearest that one can, so that
   /// programs may reckon with it.
   mutating func setServerTime(_ serverTime: Int64, at time: RepoTime) -> DataChange {
     serverTimeOffset = min(max(0, serverTime), PushIDGenerator.latest) &- time.wall
-    let events = info.set(InfoPath.serverTimeOffset, to: .integer(serverTimeOffset))
-    return raised(events)
+    let offset = Node.integer(serverTimeOffset)
+    return raising { $0.info.set(InfoPath.serverTimeOffset, to: offset) }
   }
 
   // MARK: The store

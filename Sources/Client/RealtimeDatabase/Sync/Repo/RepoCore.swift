@@ -416,7 +416,8 @@ package struct RepoCore: Sendable {
 
   /// The result of a read from locally known data, or nil if the read must come from the server.
   private mutating func known(_ get: PendingGet) -> GetResult? {
-    get.isKept ? data.knownResult(of: get.spec, at: now) : nil
+    guard get.isKept, let known = data.knownValue(of: get.spec, at: now) else { return nil }
+    return .value(known.node, known.metadata)
   }
 
   private mutating func failGet(_ token: RequestToken) {
