@@ -50,10 +50,7 @@ package enum Peer: Hashable, Sendable, CustomStringConvertible {
 
   /// Whether it is a process on this machine, connected through a Unix socket.
   package var isLocal: Bool {
-    switch self {
-    case .local: true
-    case .network: false
-    }
+    if case .local = self { true } else { false }
   }
 
   package var description: String {

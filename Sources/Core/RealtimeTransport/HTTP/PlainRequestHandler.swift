@@ -128,15 +128,7 @@ final class PlainRequestHandler: ConnectionHandler, RemovableChannelHandler, HTT
     self.context = context
     recorder.handsErrorsOn = true
     request.firstHead = recorder.head
-    // Responses are written as bytes, bypassing the encoder, which stays in the pipeline.
-    let encoder = try? context.pipeline.syncOperations.context(
-      handlerType: HTTPResponseEncoder.self
-    )
-    output = OutputQueue(
-      limits: limits,
-      context: encoder ?? context,
-      memory: memory
-    ) { [weak self] _ in
+    output = OutputQueue(limits: limits, context: context.output, memory: memory) { [weak self] _ in
       self?.close()
     }
     if recorder.hasEnded { inputEnded() }

@@ -5,7 +5,6 @@ internal import NIOHTTP1
 /// malformed requests.
 final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPServerRequestPart
-  typealias OutboundOut = HTTPServerResponsePart
 
   private let gauge: RequestLineGauge
   /// The longest first line, and the longest header, in bytes.
@@ -60,20 +59,11 @@ final class RequestHeadRecorder: ChannelInboundHandler, RemovableChannelHandler 
       context.close(promise: nil)
       return
     }
-    let answer = answer(to: error)
-    let refusal = HTTPResponseHead(
-      version: .http1_1,
-      status: HTTPResponseStatus(statusCode: answer.status),
-      headers: [
-        "Content-Type": answer.contentType ?? "text/plain",
-        "Content-Length": "\(answer.body.count)",
-        "Connection": "close",
-      ]
-    )
-    context.write(Self.wrapOutboundOut(.head(refusal)), promise: nil)
-    let body = ByteBuffer(bytes: answer.body)
-    context.write(Self.wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
-    context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
+    let encoder = AnswerEncoder(method: .GET, keepsAlive: false)
+    for bytes in encoder.encode(answer(to: error)) {
+      context.output.write(NIOAny(bytes), promise: nil)
+    }
+    context.output.flush()
     leave(context)
   }
 
@@ -134,6 +124,14 @@ final class RequestLineGauge: ChannelInboundHandler, RemovableChannelHandler {
   func beginRequest() {
     length = 0
     isWithinLine = true
+  }
+}
+
+extension ChannelHandlerContext {
+  /// Where responses are written as bytes: beyond the encoder, which stays in the pipeline.
+  var output: ChannelHandlerContext {
+    let encoder = try? pipeline.syncOperations.context(handlerType: HTTPResponseEncoder.self)
+    return encoder ?? self
   }
 }
 
