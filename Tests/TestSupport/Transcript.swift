@@ -1,4 +1,4 @@
-package import Foundation
+private import Foundation
 import Testing
 
 /// A test of an engine that is written as text, with what comes of each line.
@@ -48,8 +48,11 @@ package struct Transcript: Sendable, CustomTestStringConvertible {
 
   package var testDescription: String { title }
 
-  /// The text files of a folder beside a file of tests, in order.
-  package static func files(in folder: String, beside path: String = #filePath) -> [URL] {
+  private static let isUpdate = ProcessInfo.processInfo.environment["UPDATE_GOLDENS"] == "1"
+
+  /// The transcripts of the text files in a folder beside a file of tests, in order; if they are
+  /// written anew, the first of each file, which stands for all of them.
+  package static func all(in folder: String, beside path: String = #filePath) -> [Transcript] {
     let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
       .appendingPathComponent(folder)
     let all = try? FileManager.default.contentsOfDirectory(
@@ -58,11 +61,14 @@ package struct Transcript: Sendable, CustomTestStringConvertible {
     )
     let texts = (all ?? []).filter { $0.pathExtension == "txt" }
     precondition(!texts.isEmpty, "there are no transcripts in \(folder.path)")
-    return texts.sorted { $0.path < $1.path }
+    return texts.sorted { $0.path < $1.path }.flatMap { file in
+      let transcripts = Self.all(of: file)
+      return isUpdate ? Array(transcripts.prefix(1)) : transcripts
+    }
   }
 
   /// The transcripts of a file, in order.
-  package static func all(of file: URL) -> [Transcript] {
+  private static func all(of file: URL) -> [Transcript] {
     guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
     var common: [Line] = []
     var all: [Transcript] = []
@@ -83,7 +89,7 @@ package struct Transcript: Sendable, CustomTestStringConvertible {
   }
 
   /// Writes what comes of the lines of a file anew.
-  package static func update(_ file: URL, with player: (some TranscriptPlayer).Type) throws {
+  private static func update(_ file: URL, with player: (some TranscriptPlayer).Type) throws {
     let text = try String(contentsOf: file, encoding: .utf8)
     var outcomes: [Int: Outcome] = [:]
     for transcript in all(of: file) {
@@ -108,8 +114,9 @@ package struct Transcript: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// Expects of each line what the file says.
+  /// Expects of each line what the file says, or writes the whole file anew.
   package func expect(with player: (some TranscriptPlayer).Type) throws {
+    guard !Self.isUpdate else { return try Self.update(file, with: player) }
     #expect(lines.contains { $0.outcome != Outcome() })
     try play(with: player) { line, outcome in
       let place = "\(file.lastPathComponent):\(line.number + 1): \(line.text)"
