@@ -366,7 +366,8 @@ let package = Package(
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),
         product("NIOPosix", "swift-nio"),
-      ]
+      ],
+      exclude: ["Tokens"]
     ),
     suite(
       "SecurityRulesTests",
