@@ -339,7 +339,8 @@ let package = Package(
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
         product("NIOWebSocket", "swift-nio"),
-      ]
+      ],
+      exclude: ["Transcripts"]
     ),
     suite(
       "RealtimeSyncTests",
