@@ -17,29 +17,29 @@ struct AccessTests {
       .endingWithTest()
     #expect(first.rulesState == .document)
     let http = try await HTTPProbe(first.address)
-    #expect(try await http.request("PUT", "/a.json", "1").status == 200)
-    #expect(try await http.request("GET", "/a.json").status == 401)
+    try await http.request("PUT", "/a.json", "1", gives: 200)
+    try await http.request("GET", "/a.json", gives: 401)
     await first.stop()
     let options = DatabaseServer.Options(port: 0, rules: .source(Self.readers))
     let second = try await DatabaseServer.start(options, store: store).endingWithTest()
     let again = try await HTTPProbe(second.address)
-    #expect(try await again.request("GET", "/a.json").body == "1")
-    #expect(try await again.request("PUT", "/a.json", "1").status == 401)
+    try await again.request("GET", "/a.json", gives: "1")
+    try await again.request("PUT", "/a.json", "1", gives: 401)
   }
 
   @Test("New rules apply at once; invalid rules leave the old ones in force")
   func setRules() async throws {
     let server = try await DatabaseServer.start(.init(port: 0)).endingWithTest()
     let http = try await HTTPProbe(server.address)
-    #expect(try await http.request("GET", "/a.json").status == 401)
+    try await http.request("GET", "/a.json", gives: 401)
     try await server.setRules(Self.readers)
-    #expect(try await http.request("GET", "/a.json").status == 200)
+    try await http.request("GET", "/a.json", gives: 200)
     let error = await #expect(throws: DatabaseServerError.self) {
       try await server.setRules("{\n \"rules\": {\".read\": \"tru\"}}")
     }
     #expect(error?.kind == .invalidRules)
     #expect(error?.description.hasPrefix("2:") == true)
-    #expect(try await http.request("GET", "/a.json").status == 200)
+    try await http.request("GET", "/a.json", gives: 200)
     await server.stop()
     await #expect(throws: DatabaseServerError.self) { try await server.setRules(Self.readers) }
   }

@@ -52,7 +52,7 @@ extension DatabaseServer {
 
   func connectAndGreet() async throws -> ClientProbe {
     let client = try await connect()
-    #expect(try await client.next().contains("\"t\":\"h\""))
+    try await client.expect("\"t\":\"h\"")
     return client
   }
 
@@ -76,14 +76,35 @@ func eventually(
   #expect(holds, sourceLocation: sourceLocation)
 }
 
-/// A client that receives its messages one by one.
-protocol MessageProbe {
-  func send(_ text: String)
+/// Something that receives messages one by one.
+protocol MessageReader {
   func next() async throws -> String
+}
+
+extension MessageReader {
+  /// Receives the next message, and expects it to contain some texts.
+  @discardableResult
+  func expect(
+    _ texts: String...,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> String {
+    let message = try await next()
+    for text in texts {
+      let contains = message.contains(text)
+      #expect(contains, "\(message.prefix(300)) lacks \(text)", sourceLocation: sourceLocation)
+    }
+    return message
+  }
+}
+
+/// A client that sends and receives messages.
+protocol MessageProbe: MessageReader {
+  func send(_ text: String)
 }
 
 extension ClientProbe: MessageProbe {}
 extension RawWebSocket: MessageProbe {}
+extension PollingProbe: MessageReader {}
 
 extension MessageProbe {
   /// Sends a request, and expects the next message to say that it has succeeded.

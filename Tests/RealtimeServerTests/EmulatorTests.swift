@@ -27,7 +27,7 @@ struct EmulatorTests {
     }
     for number in 0..<60 {
       let body = number % 3 == 0 ? "null" : "\(number)"
-      #expect(try await http.request("GET", "/a.json?ns=test-\(number)").body == body)
+      try await http.request("GET", "/a.json?ns=test-\(number)", gives: body)
     }
   }
 }

@@ -1,4 +1,5 @@
 import RealtimeTransport
+import Testing
 
 /// A connection that sends and receives HTTP as raw bytes.
 final class HTTPProbe: Sendable {
@@ -33,6 +34,30 @@ final class HTTPProbe: Sendable {
   ) async throws -> HTTPProbeAnswer {
     send(Self.text(method, target, body, lines: lines))
     return try await answer(hasBody: method != "HEAD")
+  }
+
+  /// Sends a request, reads the response and expects its status or its body.
+  @discardableResult
+  func request(
+    _ method: String,
+    _ target: String,
+    _ body: String? = nil,
+    lines: [String] = [],
+    gives expected: some Expectation,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> HTTPProbeAnswer {
+    let answer = try await request(method, target, body, lines: lines)
+    return answer.giving(expected, to: "\(method) \(target)", sourceLocation)
+  }
+
+  /// Reads a response, and expects its status or its body.
+  @discardableResult
+  func answer(
+    hasBody: Bool = true,
+    gives expected: some Expectation,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> HTTPProbeAnswer {
+    try await answer(hasBody: hasBody).giving(expected, to: "a request", sourceLocation)
   }
 
   /// A request, to localhost unless a line names another host.

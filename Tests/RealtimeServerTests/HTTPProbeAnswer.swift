@@ -1,3 +1,5 @@
+import Testing
+
 /// A response as an HTTP client reads it.
 struct HTTPProbeAnswer: Sendable {
   let status: Int
@@ -24,5 +26,35 @@ struct HTTPProbeAnswer: Sendable {
     guard bytes.count >= end + 4 + length else { return nil }
     let body = String(decoding: bytes[(end + 4)..<(end + 4 + length)], as: UTF8.self)
     return (HTTPProbeAnswer(status: status, lines: lines, body: body), end + 4 + length)
+  }
+}
+
+/// What a test expects of a response: a number is its status, a text its body.
+protocol Expectation {
+  func isMet(by answer: HTTPProbeAnswer) -> Bool
+}
+
+extension Int: Expectation {
+  func isMet(by answer: HTTPProbeAnswer) -> Bool { answer.status == self }
+}
+
+extension String: Expectation {
+  func isMet(by answer: HTTPProbeAnswer) -> Bool { answer.body == self }
+}
+
+extension HTTPProbeAnswer {
+  /// Expects this to be the response to a request.
+  func giving(
+    _ expected: some Expectation,
+    to request: String,
+    _ sourceLocation: SourceLocation
+  ) -> Self {
+    let isMet = expected.isMet(by: self)
+    #expect(
+      isMet,
+      "\(request) gives \(status) \(body.prefix(300))",
+      sourceLocation: sourceLocation
+    )
+    return self
   }
 }

@@ -24,7 +24,7 @@ struct IdleConnectionAttackTests {
   /// A client at the port of a server that also has a socket.
   private func client(of server: DatabaseServer) async throws -> ClientProbe {
     let client = try await server.connect(to: "hearth")
-    #expect(try await client.next().contains("\"t\":\"h\""))
+    try await client.expect("\"t\":\"h\"")
     return client
   }
 
@@ -39,14 +39,14 @@ struct IdleConnectionAttackTests {
       switch number % 3 {
       case 0: break
       case 1: probe.send("PUT /a.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n1")
-      default: #expect(try await probe.request("GET", "/a.json").status == 200)
+      default: try await probe.request("GET", "/a.json", gives: 200)
       }
       idle.append(probe)
     }
     let client = try await server.connectAndGreet()
     try await client.ask(9, "q", listen)
     let http = try await HTTPProbe(server.address)
-    #expect(try await http.request("GET", "/a.json").status == 200)
+    try await http.request("GET", "/a.json", gives: 200)
     withExtendedLifetime(idle) {}
   }
 
@@ -97,7 +97,7 @@ struct IdleConnectionAttackTests {
       #expect(try await probe.rest().hasPrefix("HTTP/1.1 503 "))
     }
     let local = try await HTTPProbe(.unix(path: directory.file("s")))
-    #expect(try await local.request("GET", "/a.json").status == 200)
+    try await local.request("GET", "/a.json", gives: 200)
     #expect(lines.withLockedValue { $0.count { $0.contains("127.0.0.1 has 4 connections") } } == 1)
   }
 
@@ -115,14 +115,13 @@ struct IdleConnectionAttackTests {
       busy.append(client)
     }
     let stranger = try await HTTPProbe(.loopback(port: server.port ?? 0))
-    #expect(try await stranger.request("GET", "/a.json").status == 503)
+    try await stranger.request("GET", "/a.json", gives: 503)
     let user = try await HTTPProbe(.loopback(port: server.port ?? 0))
-    let refused = try await user.request("POST", "/v1/accounts:signUp?key=any", "{}")
-    #expect(refused.status == 503)
+    let refused = try await user.request("POST", "/v1/accounts:signUp?key=any", "{}", gives: 503)
     let message = #""message":"UNAVAILABLE : the server has too many connections""#
     #expect(refused.body.contains(message), "clients read this form at the endpoints of accounts")
     let local = try await HTTPProbe(.unix(path: directory.file("s")))
-    #expect(try await local.request("GET", "/a.json").status == 200)
+    try await local.request("GET", "/a.json", gives: 200)
   }
 
   @Test("of anonymous accounts are closed first, the longest idle first, and other accounts stay")

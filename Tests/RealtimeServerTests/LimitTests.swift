@@ -74,11 +74,11 @@ struct LimitTests {
     let first = try await connect()
     let second = try await HTTPProbe(server.address)
     let accept = ["Accept: text/event-stream"]
-    #expect(try await second.request("GET", "/a.json", lines: accept).status == 200)
+    try await second.request("GET", "/a.json", lines: accept, gives: 200)
     #expect(try await server.connect().closed().kind == .refused(status: 503))
     let http = try await HTTPProbe(server.address)
     for lines in [accept, []] {
-      #expect(try await http.request("GET", "/a.json", lines: lines).status == 503)
+      try await http.request("GET", "/a.json", lines: lines, gives: 503)
     }
     await second.close()
     try await eventually { try await http.request("GET", "/a.json").status == 200 }
@@ -93,7 +93,7 @@ struct LimitTests {
     // Connections are accepted in order: the last one is over the limit.
     let beyond = try await HTTPProbe(server.address)
     #expect(try await silent[0].rest().isEmpty)
-    #expect(try await beyond.request("GET", "/a.json").status == 200)
+    try await beyond.request("GET", "/a.json", gives: 200)
     #expect(try await silent[64].request("GET", "/a.json").status == 200)
   }
 
@@ -114,7 +114,7 @@ struct LimitTests {
       return Int(requests?["write"]?.integer ?? 0)
     }
     let client = try await RawWebSocket(server.address)
-    #expect(try await client.next().contains(#""t":"h""#))
+    try await client.expect(#""t":"h""#)
     func send(_ number: Int, _ value: String) {
       client.send(#"{"t":"d","d":{"r":\#(number),"a":"p","b":\#(put(value))}}"#)
     }
@@ -127,7 +127,7 @@ struct LimitTests {
     for _ in 0..<20 { #expect(try await (taken() < 50) == isReached) }
     store.open()
     for number in 1...50 {
-      #expect(try await client.next().contains(#""r":\#(number),"b":{"s":"ok""#))
+      try await client.expect(#""r":\#(number),"b":{"s":"ok""#)
     }
   }
 
@@ -137,11 +137,11 @@ struct LimitTests {
       "request-seconds": 1, "keep-alive-seconds": 1,
     ])
     let http = try await HTTPProbe(server.address)
-    #expect(try await http.request("GET", "/a.json").status == 200)
+    try await http.request("GET", "/a.json", gives: 200)
     #expect(try await http.rest().isEmpty)
     let slow = try await HTTPProbe(server.address)
     slow.send("PUT /a.json HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n12")
-    #expect(try await slow.answer().status == 408)
+    try await slow.answer(gives: 408)
   }
 
   @Test("bounds the time for a handshake")
@@ -182,15 +182,15 @@ struct LimitTests {
       // The first response shows that the write behind it has arrived.
       let write = HTTPProbe.text("PUT", "/ann/\(number).json?auth=ann", "1")
       probe.send(HTTPProbe.text("OPTIONS", "/ann.json") + write)
-      #expect(try await probe.answer().status == 200)
+      try await probe.answer(gives: 200)
       probes.append(probe)
     }
     let http = try await HTTPProbe(server.address)
-    #expect(try await http.request("PUT", "/bob.json?auth=bob", "1").status == 200)
-    for probe in probes.prefix(4) { #expect(try await probe.answer().status == 200) }
-    #expect(try await http.request("GET", "/ann/4.json").body == "1")
+    try await http.request("PUT", "/bob.json?auth=bob", "1", gives: 200)
+    for probe in probes.prefix(4) { try await probe.answer(gives: 200) }
+    try await http.request("GET", "/ann/4.json", gives: "1")
     // The last one waits for 39 seconds.
-    #expect(try await http.request("GET", "/ann/40.json").body == "null")
+    try await http.request("GET", "/ann/40.json", gives: "null")
     // A stopping server does not wait for it.
     await server.stop()
     let last = try await probes[39].answer()
@@ -208,7 +208,7 @@ struct LimitTests {
     for client in [ann, bob] { try await client.ask(2, "p", put(half)) }
     let http = try await HTTPProbe(server.address)
     let more = "\"\(String(repeating: "x", count: 31_000))\""
-    #expect(try await http.request("PUT", "/a.json?print=silent&auth=ann", more).status == 204)
+    try await http.request("PUT", "/a.json?print=silent&auth=ann", more, gives: 204)
     try await ann.ask(3, "p", put("1"))
     #expect(ContinuousClock.now - start > .milliseconds(900))
     try await bob.ask(3, "p", put("1"))

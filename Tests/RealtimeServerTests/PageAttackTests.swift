@@ -47,7 +47,7 @@ struct PageAttackTests {
     let http = try await HTTPProbe(server.address)
     _ = try await http.request("PUT", "/a.json", "1")
     let first = try await http.request("GET", "/page")
-    for _ in 0..<5 { #expect(try await http.request("GET", "/page").body == first.body) }
+    for _ in 0..<5 { try await http.request("GET", "/page", gives: first.body) }
     #expect(pages.rendered.withLockedValue { $0.count } == 1)
     // Another write changes nothing, and one of the data does.
     _ = try await http.request("PUT", "/b.json", "1")
@@ -85,8 +85,8 @@ struct PageAttackTests {
     // The server learns of the ends before it answers these.
     for _ in 0..<3 { _ = try await http.request("PUT", "/b.json", "1") }
     pages.gate.signal()
-    #expect(try await slow.answer().status == 200)
-    #expect(try await http.request("GET", "/page-last").status == 200)
+    try await slow.answer(gives: 200)
+    try await http.request("GET", "/page-last", gives: 200)
     #expect(pages.rendered.withLockedValue { $0 } == ["page-slow", "page-last"])
   }
 
@@ -115,8 +115,8 @@ struct PageAttackTests {
     // The server learns of the ends before it answers these.
     for _ in 0..<3 { _ = try await http.request("PUT", "/b.json", "1") }
     pages.gate.signal()
-    #expect(try await slow.answer().status == 200)
-    #expect(try await http.request("GET", "/large.json").body == value)
+    try await slow.answer(gives: 200)
+    try await http.request("GET", "/large.json", gives: value)
     await server.stop()
     let statuses = log.withLockedValue { lines in
       lines.filter { $0.contains(" answered ") && $0.contains("GET") }
@@ -147,11 +147,11 @@ struct PageAttackTests {
     // The server learns of the ends before it answers these.
     for _ in 0..<3 { _ = try await http.request("PUT", "/b.json", "1") }
     pages.gate.signal()
-    #expect(try await slow.answer().status == 200)
-    #expect(try await waiting.answer().status == 200)
+    try await slow.answer(gives: 200)
+    try await waiting.answer(gives: 200)
     // Whether it is still there was found out by an interim answer.
-    #expect(try await remote.answer(hasBody: false).status == 100)
-    #expect(try await remote.answer().status == 200)
+    try await remote.answer(hasBody: false, gives: 100)
+    try await remote.answer(gives: 200)
     let rendered = pages.rendered.withLockedValue { $0 }
     #expect(rendered.first == "page-slow")
     #expect(rendered.dropFirst().sorted() == ["page-remote", "page-waiting"])

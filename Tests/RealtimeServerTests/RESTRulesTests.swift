@@ -37,14 +37,14 @@ struct RESTRulesTests {
     let path = directory.file("s")
     let server = try await start(rules: nil, socketPath: path)
     let http = try await HTTPProbe(.unix(path: path))
-    #expect(try await http.request("GET", "/public.json").body == "1")
+    try await http.request("GET", "/public.json", gives: "1")
     let override = "auth_variable_override=%7B%22uid%22:%22ann%22%7D"
-    #expect(try await http.request("GET", "/public.json?\(override)").status == 401)
-    #expect(try await http.request("PUT", Self.settings, Self.rules).status == 200)
-    #expect(try await http.request("GET", "/users/ann/age.json?\(override)").body == "3")
-    #expect(try await http.request("GET", "/users/bob/age.json?\(override)").status == 401)
+    try await http.request("GET", "/public.json?\(override)", gives: 401)
+    try await http.request("PUT", Self.settings, Self.rules, gives: 200)
+    try await http.request("GET", "/users/ann/age.json?\(override)", gives: "3")
+    try await http.request("GET", "/users/bob/age.json?\(override)", gives: 401)
     let network = try await HTTPProbe(server.address)
-    #expect(try await network.request("GET", Self.settings).status == 401)
+    try await network.request("GET", Self.settings, gives: 401)
   }
 
   @Test("acknowledges new rules only once they are stored")
@@ -61,7 +61,7 @@ struct RESTRulesTests {
     let shown = try await reader.request("GET", Self.settings, lines: [Self.root])
     #expect(shown.body != rules)
     store.open()
-    #expect(try await writer.answer().body == #"{"status":"ok"}"#)
-    #expect(try await reader.request("GET", Self.settings, lines: [Self.root]).body == rules)
+    try await writer.answer(gives: #"{"status":"ok"}"#)
+    try await reader.request("GET", Self.settings, lines: [Self.root], gives: rules)
   }
 }

@@ -13,8 +13,7 @@ struct RESTTests {
     let http = try await HTTPProbe(server.address)
     var names: [String] = []
     for number in 0..<20 {
-      let answer = try await http.request("POST", "/posts.json", "\(number)")
-      #expect(answer.status == 200)
+      let answer = try await http.request("POST", "/posts.json", "\(number)", gives: 200)
       let name = try JSONParser.parse(answer.body)["name"]?.string
       names.append(try #require(name))
     }
@@ -31,16 +30,19 @@ struct RESTTests {
     _ = try await DatabaseServer.startForTest(.init(socketPath: path))
     let http = try await HTTPProbe(.unix(path: path))
     let limit = "/.settings/defaultWriteSizeLimit.json"
-    #expect(try await http.request("GET", limit).body == #""unlimited""#)
-    #expect(try await http.request("PUT", limit, #""unlimited""#).status == 200)
-    #expect(try await http.request("PUT", limit, #""large""#).status == 400)
-    #expect(try await http.request("GET", "/.settings/none.json").status == 404)
-    let list = try await http.request("GET", "/.inspect/databases.json?ns=hearth")
-    #expect(list.body == #"[{"name":"hearth"}]"#)
+    try await http.request("GET", limit, gives: #""unlimited""#)
+    try await http.request("PUT", limit, #""unlimited""#, gives: 200)
+    try await http.request("PUT", limit, #""large""#, gives: 400)
+    try await http.request("GET", "/.settings/none.json", gives: 404)
+    try await http.request(
+      "GET",
+      "/.inspect/databases.json?ns=hearth",
+      gives: #"[{"name":"hearth"}]"#
+    )
     // On the socket, any host will do.
     http.send("PUT /a.json HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n7")
-    #expect(try await http.answer().body == "7")
-    #expect(try await http.request("GET", "/a.json").body == "7")
+    try await http.answer(gives: "7")
+    try await http.request("GET", "/a.json", gives: "7")
   }
 
   @Test("answers every request of a client that has ended its side, in full")
@@ -86,12 +88,12 @@ struct RESTTests {
     try await store.waitForCommit()
     let reader = try await HTTPProbe(server.address)
     reader.send(HTTPProbe.text("GET", "/a.json?timeout=20ms"))
-    #expect(try await reader.answer().status == 400)
+    try await reader.answer(gives: 400)
     #expect(store.load().root.isEmpty)
     store.open()
-    #expect(try await writer.answer().body == "1")
+    try await writer.answer(gives: "1")
     #expect(store.load().root[Path(wire: "a")] == .integer(1))
-    #expect(try await reader.request("GET", "/a.json").body == "1")
+    try await reader.request("GET", "/a.json", gives: "1")
   }
 
   @Test("fails a read that exceeds its time limit, wherever the time is spent")
@@ -100,11 +102,10 @@ struct RESTTests {
     let server = try await DatabaseServer.startForTest(store: store)
     let http = try await HTTPProbe(server.address)
     let members = (0..<20_000).map { #""k\#($0)":\#($0)"# }.joined(separator: ",")
-    #expect(try await http.request("PUT", "/a.json?print=silent", "{\(members)}").status == 204)
-    let late = try await http.request("GET", "/a.json?timeout=1ms")
-    #expect(late.status == 400)
+    try await http.request("PUT", "/a.json?print=silent", "{\(members)}", gives: 204)
+    let late = try await http.request("GET", "/a.json?timeout=1ms", gives: 400)
     #expect(late.body.contains("longer than timeout allows"))
-    #expect(try await http.request("GET", "/a.json?timeout=15min").status == 200)
+    try await http.request("GET", "/a.json?timeout=15min", gives: 200)
   }
 
   @Test("answers requests in progress when the server stops, then closes the connection")
@@ -119,8 +120,7 @@ struct RESTTests {
     async let stopped: Void = server.stop()
     #expect(try await idle.rest().isEmpty)
     store.open()
-    let answer = try await http.answer()
-    #expect(answer.body == "1" && answer.lines["connection"] == "close")
+    #expect(try await http.answer(gives: "1").lines["connection"] == "close")
     await stopped
     #expect(store.isClosed)
   }
@@ -131,7 +131,7 @@ struct RESTTests {
       .init(port: 0, rules: .open, idleExit: .seconds(5))
     )
     let http = try await HTTPProbe(server.address)
-    #expect(try await http.request("PUT", "/a.json", "1").body == "1")
+    try await http.request("PUT", "/a.json", "1", gives: "1")
     try await server.waitUntilStopped()
     #expect(try await http.rest().isEmpty)
   }
@@ -160,6 +160,6 @@ struct RESTTests {
       try await group.waitForAll()
     }
     let http = try await HTTPProbe(server.address)
-    #expect(try await http.request("GET", "/n.json").body == "50")
+    try await http.request("GET", "/n.json", gives: "50")
   }
 }

@@ -32,9 +32,9 @@ struct RedirectTicketTests {
         method,
         target,
         body,
-        lines: ["Authorization: Bearer \(token)"]
+        lines: ["Authorization: Bearer \(token)"],
+        gives: 307
       )
-      #expect(answer.status == 307)
       let location = try #require(answer.lines["location"])
       #expect(location.hasPrefix("http://\(host)/"))
       #expect(!location.contains(token))
@@ -62,8 +62,7 @@ struct RedirectTicketTests {
     }
 
     func refusal(_ method: String, _ target: String) async throws -> String {
-      let answer = try await leader.request(method, target)
-      #expect(answer.status == 401)
+      let answer = try await leader.request(method, target, gives: 401)
       return answer["error"]
     }
   }
@@ -101,28 +100,26 @@ struct RedirectTicketTests {
     let user = try await pair.other.signUp()
     let (uid, token) = (user["localId"], user["idToken"])
     let own = try await pair.target("PUT", "/\(uid).json", token: token, "7")
-    let written = try await pair.leader.request("PUT", own, "7")
-    #expect(written.status == 200)
+    try await pair.leader.request("PUT", own, "7", gives: 200)
     #expect(try await pair.refusal("PUT", own).contains("has already been used"))
     // It counts for this user, and for no other.
     let foreign = try await pair.target("GET", "/somebody.json", token: token)
-    #expect(try await pair.leader.request("GET", foreign).status == 401)
+    try await pair.leader.request("GET", foreign, gives: 401)
     let all = try await pair.target("GET", "/.json?shallow=true", token: Self.key)
-    let read = try await pair.leader.request("GET", all)
-    #expect(read.status == 200)
+    let read = try await pair.leader.request("GET", all, gives: 200)
     #expect(read.json[uid] != nil)
     let acting = "/\(uid).json?auth_variable_override=%7B%22uid%22:%22x%22%7D"
     let denied = try await pair.target("GET", acting, token: Self.key)
-    #expect(try await pair.leader.request("GET", denied).status == 401)
+    try await pair.leader.request("GET", denied, gives: 401)
     let rules = try await pair.target("GET", "/.settings/rules.json", token: Self.key)
-    #expect(try await pair.leader.request("GET", rules).status == 200)
+    try await pair.leader.request("GET", rules, gives: 200)
   }
 
   @Test("A token is verified before the redirect; one already in the URL stays there")
   func checked() async throws {
     let pair = try await start()
     let false1 = ["Authorization: Bearer \(Self.key.dropLast())x"]
-    #expect(try await pair.other.request("GET", "/x.json", lines: false1).status == 401)
+    try await pair.other.request("GET", "/x.json", lines: false1, gives: 401)
     let answer = try await pair.other.request("GET", "/x.json?access_token=\(Self.key)")
     #expect(
       answer.lines["location"] == "http://\(pair.host)/x.json?access_token=\(Self.key)&ns=hearth"
@@ -140,12 +137,12 @@ struct RedirectTicketTests {
     }
     #expect(try await pair.refusal("DELETE", target).contains("is for another request"))
     let line = "X-HTTP-Method-Override: DELETE"
-    #expect(try await pair.leader.request("POST", target, "1", lines: [line]).status == 401)
+    try await pair.leader.request("POST", target, "1", lines: [line], gives: 401)
     #expect(
       try await pair.refusal("GET", target + "&x=1").contains("is not from one of these servers")
     )
     // None of these attempts has used it up.
-    #expect(try await pair.leader.request("GET", target).status == 200)
+    try await pair.leader.request("GET", target, gives: 200)
   }
 
   @Test("A ticket that is forged, expired or for another server is refused")
@@ -160,7 +157,7 @@ struct RedirectTicketTests {
       let forged = String(decoding: bytes, as: UTF8.self)
       #expect(try await pair.refusal("GET", forged).contains("is not from one of these servers"))
     }
-    #expect(try await pair.leader.request("GET", good).status == 200)
+    try await pair.leader.request("GET", good, gives: 200)
     let margin = RedirectTicket.margin
     let old = try pair.ticket("GET", target) { $0.end -= RedirectTicket.lifetime + margin }
     #expect(try await pair.refusal("GET", old).contains("has expired"))
@@ -179,7 +176,7 @@ struct RedirectTicketTests {
     let target = try await pair.target("GET", "/\(user["localId"]).json", token: user["idToken"])
     let gone = try await pair.leader.post("delete", ["idToken": .string(user["idToken"])])
     #expect(gone.status == 200)
-    #expect(try await pair.leader.request("GET", target).status == 401)
+    try await pair.leader.request("GET", target, gives: 401)
   }
 
   @Test("A server that no longer leads redirects again with a new ticket")
@@ -192,12 +189,11 @@ struct RedirectTicketTests {
     try await eventually {
       try await pair.leader.request("OPTIONS", "/a.json").status == 307
     }
-    let again = try await pair.leader.request("GET", first)
-    #expect(again.status == 307)
+    let again = try await pair.leader.request("GET", first, gives: 307)
     let location = try #require(again.lines["location"])
     let second = try #require(location.split(separator: next.host, maxSplits: 1).last)
     #expect(second != first)
-    #expect(try await pair.other.request("GET", String(second)).status == 200)
+    try await pair.other.request("GET", String(second), gives: 200)
     #expect(try await pair.refusal("GET", first).contains("has already been used"))
   }
 }

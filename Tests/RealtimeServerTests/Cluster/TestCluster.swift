@@ -158,6 +158,21 @@ final class TestCluster: Sendable {
     return answer
   }
 
+  /// Sends a request over a new connection, and expects the status or the body of its response.
+  @discardableResult
+  func ask(
+    _ member: Member,
+    _ method: String,
+    _ target: String,
+    _ body: String? = nil,
+    lines: [String] = [],
+    gives expected: some Expectation,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> HTTPProbeAnswer {
+    try await ask(member, method, target, body, lines: lines)
+      .giving(expected, to: "\(method) \(target)", sourceLocation)
+  }
+
   /// Creates an account.
   ///
   /// - Returns: Its token.
@@ -239,7 +254,7 @@ final class TestCluster: Sendable {
   /// A client of a server that has been greeted.
   func client(at member: Member, goingOnFrom session: String? = nil) async throws -> ClientProbe {
     let client = try await connect(member, goingOnFrom: session)
-    #expect(try await client.next().contains(#""t":"h""#))
+    try await client.expect(#""t":"h""#)
     return client
   }
 

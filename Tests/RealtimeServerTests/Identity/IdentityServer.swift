@@ -96,6 +96,25 @@ struct IdentityServer: Sendable {
     return Answer(status: answer.status, json: json, lines: answer.lines)
   }
 
+  /// Sends a request, and expects the status of its response.
+  @discardableResult
+  func request(
+    _ method: String,
+    _ target: String,
+    _ body: String? = nil,
+    lines: [String] = [],
+    gives status: Int,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> Answer {
+    let answer = try await request(method, target, body, lines: lines)
+    #expect(
+      answer.status == status,
+      "\(method) \(target) gives \(answer)",
+      sourceLocation: sourceLocation
+    )
+    return answer
+  }
+
   /// Sends a user's request with JSON members.
   func post(_ method: String, _ members: [String: JSONValue] = [:]) async throws -> Answer {
     let json = JSONValue.object(members.map { JSONMember($0.key, $0.value) })

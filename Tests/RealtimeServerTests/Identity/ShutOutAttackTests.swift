@@ -21,13 +21,13 @@ struct ShutOutAttackTests {
   }
 
   private func change(_ server: IdentityServer, _ method: String, _ body: String) async throws {
-    let answer = try await server.request(
+    try await server.request(
       "POST",
       "/v1/projects/hearth/accounts:\(method)",
       body,
-      lines: ["Authorization: Bearer \(Self.key)"]
+      lines: ["Authorization: Bearer \(Self.key)"],
+      gives: 200
     )
-    #expect(answer.status == 200)
   }
 
   /// Schedules a write for the disconnection of a new user.
@@ -60,7 +60,7 @@ struct ShutOutAttackTests {
       disabling == nil ? "delete" : "update",
       #"{"localId":"\#(mallory.uid)"\#(disabling ?? "")}"#
     )
-    #expect(try await mallory.client.next().contains("expired_token"))
+    try await mallory.client.expect("expired_token")
     // A user who was only signed out everywhere is not shut out.
     try await change(server, "update", #"{"localId":"\#(ada.uid)","validSince":"1700000001"}"#)
     for client in [mallory.client, ada.client, bob.client] {
