@@ -485,9 +485,13 @@ private final class FirstServer: MessageProbe, Sendable {
 /// What the next leader is told, request by request.
 @Suite("Conversations of clients")
 struct ConversationTests {
-  private func say(_ text: String, in conversation: inout Conversation) {
-    let isRequest = conversation.said(Array(text.utf8))
+  /// Returns what the leader is told.
+  @discardableResult
+  private func say(_ text: String, in conversation: inout Conversation) -> String {
+    var bytes = Array(text.utf8)
+    let isRequest = conversation.said(&bytes)
     #expect(isRequest, "\(text)")
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   /// Answers a request.
@@ -511,7 +515,7 @@ struct ConversationTests {
   @Test("The credential is resent first, then the listens, then unanswered requests")
   func order() {
     var talk = Conversation()
-    let write = #"{"d":{"b":{"d":{"r":9,"a":"q"},"p":"/x"},"a":"p","r":4},"t":"d"}"#
+    let write = #"{"d":{"b":{"d":{"r":9,"a":"q"},"p":"/x","i":"me:1"},"a":"p","r":4},"t":"d"}"#
     say(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/b","h":"old"}}}"#, in: &talk)
     say(#"{"t":"d","d":{"r":2,"a":"auth","b":{"cred":"token"}}}"#, in: &talk)
     say(#"{"t":"d","d":{"r":3,"a":"q","b":{"p":"/a","h":""}}}"#, in: &talk)
@@ -527,6 +531,31 @@ struct ConversationTests {
     #expect(said[3] == write)
     #expect(said[4].contains(#""r":5"#) && said[4].contains(#""h":"""#), "\(said)")
     #expect(said[5] == "excess 6")
+  }
+
+  @Test("A write without a key is resent under the key that it was first sent with")
+  func keys() throws {
+    var talk = Conversation()
+    var other = Conversation()
+    let texts = [
+      #"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/n","d":{".sv":{"increment":1}}}}}"#,
+      #"{"d":{"b":{"d":{"a":"}"},"p":"/m"} ,"a":"m","r":2},"t":"d"}"#,
+      #"{"t":"d","d":{"r":3,"a":"p","b":{"p":"/n","d":1,"h":"x","i":"mine:7"}}}"#,
+    ]
+    let sent = texts.map { say($0, in: &talk) } + [say(texts[0], in: &other)]
+    for _ in 1...2 {
+      let resent = self.texts(talk.resume { _ in nil })
+      #expect(resent == Array(sent.prefix(3)))
+    }
+    let writes = try sent.compactMap { text -> WriteRequest? in
+      let message = try ClientMessage(decoding: Array(text.utf8))
+      return if case .request(_, .write(let write)) = message { write } else { nil }
+    }
+    #expect(Set(writes.compactMap(\.key)).count == 4)
+    // Its owner is the same after a sign-in.
+    #expect(writes[0].key?.isBearer == true)
+    #expect(writes[1].operation == .merge([Change("a", to: .leaf(.string("}")))]))
+    #expect(writes[2].key == WriteKey(client: "mine", number: 7))
   }
 
   @Test("The client sees only refused renewals and the responses to its own requests")
@@ -596,8 +625,10 @@ struct ConversationTests {
   )
   func noise(text: String) {
     var talk = Conversation()
-    let isRequest = talk.said(Array(text.utf8))
+    var bytes = Array(text.utf8)
+    let isRequest = talk.said(&bytes)
     #expect(!isRequest)
+    #expect(bytes == Array(text.utf8))
     let steps = talk.resume { _ in nil }
     #expect(steps == [])
   }

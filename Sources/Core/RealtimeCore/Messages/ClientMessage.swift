@@ -8,9 +8,20 @@ package enum ClientMessage: Sendable, Equatable {
 
   /// The number and the action of a request, such as "p"; nil if a message is none.
   ///
+  /// A write without a key is given one.
+  ///
   /// - Complexity: O(bytes), without a look at what the request carries
-  package static func outline(of bytes: [UInt8]) -> (id: Int64, action: String)? {
-    MessageEnvelope.outline(of: bytes)
+  package static func outline(
+    of bytes: inout [UInt8],
+    naming key: WriteKey
+  ) -> (id: Int64, action: String)? {
+    guard let (id, action, body) = MessageEnvelope.outline(of: bytes) else { return nil }
+    if action == "p" || action == "m", let body,
+      let position = MessageEnvelope.keyPosition(in: bytes, body: body)
+    {
+      bytes.insert(contentsOf: ",\"i\":\"\(key.wireText)\"".utf8, at: position)
+    }
+    return (id, action)
   }
 }
 

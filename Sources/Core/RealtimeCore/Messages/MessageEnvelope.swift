@@ -93,19 +93,30 @@ struct MessageEnvelope {
     return json(at: number, in: source)?.integer
   }
 
-  /// The number and the action of a request; nil if the text has none.
+  /// The number and the action of a request, and where its body is; nil if the text has no number.
   ///
   /// - Complexity: O(bytes), without a look at what the request carries
-  static func outline(of bytes: [UInt8]) -> (id: Int64, action: String)? {
+  static func outline(of bytes: [UInt8]) -> (id: Int64, action: String, body: Range<Int>?)? {
     bytes.withUnsafeBufferPointer { source in
       let outer = spans(of: ["\"t\"", "\"d\""], in: source, range: source.indices)
       guard let type = outer[0], let inner = outer[1], json(at: type, in: source)?.string == "d"
       else { return nil }
-      let members = spans(of: ["\"r\"", "\"a\""], in: source, range: inner)
+      let members = spans(of: ["\"r\"", "\"a\"", "\"b\""], in: source, range: inner)
       guard let number = members[0], let id = json(at: number, in: source)?.integer else {
         return nil
       }
-      return (id, members[1].flatMap { json(at: $0, in: source)?.string } ?? "")
+      return (id, members[1].flatMap { json(at: $0, in: source)?.string } ?? "", members[2])
+    }
+  }
+
+  /// Where a key can be added to the body of a write; nil if there is one.
+  ///
+  /// - Complexity: O(bytes of the body)
+  static func keyPosition(in bytes: [UInt8], body: Range<Int>) -> Int? {
+    bytes.withUnsafeBufferPointer { source in
+      let members = spans(of: ["\"p\"", "\"i\""], in: source, range: body)
+      guard members[0] != nil, members[1] == nil else { return nil }
+      return source[body].lastIndex(of: UInt8(ascii: "}"))
     }
   }
 

@@ -6,6 +6,9 @@ internal import RealtimeCore
 /// That is the credential, the listens, and whatever has not been answered. The next leader is told
 /// them in this order: everything that was answered as a renewal, whose answer the client never
 /// sees, and the rest as the client has sent it, under the client's own numbers and keys.
+///
+/// A write without a key, as other vendors' clients send it, is given one: the last leader may have
+/// stored it although its answer is lost, and the next one must not apply it again.
 struct Conversation {
   /// What a request changes for those after it.
   private enum Effect {
@@ -42,6 +45,10 @@ struct Conversation {
   private var unanswered: [Int64: Request] = [:]
   private var renewals: [Int64: Renewal] = [:]
   private var count = 0
+  /// The client of the keys that writes are given here.
+  ///
+  /// It belongs to no user, since another one may have signed in before a write is sent again.
+  private let writer = WriteKey.bearerName(Randomness.name(Session.nameLength))
   /// The bytes of the requests without an answer.
   private(set) var waitingBytes = 0
   /// Whether the client counts on writes that it has scheduled for its disconnection.
@@ -59,11 +66,12 @@ struct Conversation {
 
   // MARK: The client
 
-  /// Notes what the client has said.
+  /// Notes what the client has said, and gives a write without a key one.
   ///
   /// - Returns: Whether it is a request, which has to be answered.
-  mutating func said(_ bytes: [UInt8]) -> Bool {
-    guard let (id, action) = ClientMessage.outline(of: bytes) else { return false }
+  mutating func said(_ bytes: inout [UInt8]) -> Bool {
+    let key = WriteKey(client: writer, number: Int64(count))
+    guard let (id, action) = ClientMessage.outline(of: &bytes, naming: key) else { return false }
     add(Request(position: count, bytes: bytes, effect: effect(of: bytes, action)), as: id)
     return true
   }

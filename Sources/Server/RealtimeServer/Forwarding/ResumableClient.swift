@@ -87,8 +87,9 @@ final class ResumableClient: MessageConnection {
 
   // MARK: The client
 
-  private func receive(_ bytes: [UInt8]) {
-    let isRequest = conversation.said(bytes)
+  private func receive(_ message: [UInt8]) {
+    var bytes = message
+    let isRequest = conversation.said(&bytes)
     switch phase {
     case .served(let callbacks):
       copy = nil
