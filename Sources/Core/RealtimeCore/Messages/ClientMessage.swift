@@ -79,6 +79,9 @@ package struct ListenRequest: Sendable, Equatable {
   /// Hashes of ranges of the data that the client already has.
   package var compoundHash: CompoundHash?
 
+  /// The hash of no data, not even of none: the client is sent what there is.
+  package static let unknownHash = "?"
+
   package init(
     path: Path,
     query: Query = .all,

@@ -188,7 +188,7 @@ struct Conversation {
     if let credential { renewals[renew(.authenticate(credential))] = .credential }
     for (key, listen) in listens.sorted(by: { $0.value.position < $1.value.position }) {
       var request = Self.withoutData(listen.request)
-      request.hash = hash(key) ?? ""
+      if let hash = hash(key) { request.hash = hash }
       renewals[renew(.listen(request))] = .listen(key)
     }
     for (id, request) in unanswered.sorted(by: { $0.value.position < $1.value.position }) {
@@ -207,7 +207,13 @@ struct Conversation {
     return steps
   }
 
+  /// A listen of a client that has some data or none: what has gone meanwhile must be sent, too.
   private static func withoutData(_ listen: ListenRequest) -> ListenRequest {
-    ListenRequest(path: listen.path, query: listen.query, tag: listen.tag)
+    ListenRequest(
+      path: listen.path,
+      query: listen.query,
+      tag: listen.tag,
+      hash: ListenRequest.unknownHash
+    )
   }
 }

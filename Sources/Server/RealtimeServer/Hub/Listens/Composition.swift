@@ -97,7 +97,9 @@ package struct Composition: Sendable, Equatable {
   ///
   /// - Returns: The push; nil if the listener has the data already.
   static func news(of node: Node, for listen: ListenRequest) -> ServerPush? {
-    let isKnown = node.isEmpty == listen.hash.isEmpty && node.exactHash == listen.hash
+    let isKnown =
+      listen.hash != ListenRequest.unknownHash && node.isEmpty == listen.hash.isEmpty
+      && node.exactHash == listen.hash
     guard !isKnown else { return nil }
     let ranges = listen.compoundHash?.changes(to: node)
     if let ranges, !ranges.isEmpty {
