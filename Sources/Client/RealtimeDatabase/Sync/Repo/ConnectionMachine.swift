@@ -1,7 +1,7 @@
 import RealtimeCore
 
 enum RequestPurpose: Sendable, Equatable {
-  case listen(serial: Int64, ListenTarget)
+  case listen(serial: Int64, ListenTarget, known: Node)
   case write(number: Int64)
   case onDisconnect(number: Int64)
   case get(RequestToken)
@@ -509,7 +509,7 @@ private struct ServerSession: Sendable {
   func nextAnswered(_ target: ListenTarget) -> Int64? {
     var next: (request: Int64, serial: Int64)?
     for (number, request) in requests {
-      guard case .listen(let serial, target) = request else { continue }
+      guard case .listen(let serial, target, _) = request else { continue }
       if next.map({ number < $0.request }) ?? true { next = (number, serial) }
     }
     return next?.serial

@@ -27,7 +27,8 @@ enum ListenCommand: Sendable {
 
   var purpose: RequestPurpose {
     switch self {
-    case .listen(let serial, let target, _): .listen(serial: serial, target)
+    case .listen(let serial, let target, let known):
+      .listen(serial: serial, target, known: known)
     case .unlisten: .other
     }
   }

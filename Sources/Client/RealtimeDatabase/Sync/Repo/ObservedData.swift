@@ -160,10 +160,15 @@ struct ObservedData: Sendable {
     }
   }
 
-  /// The server has sent all data of a listen.
-  mutating func listenCompleted(_ target: ListenTarget) -> DataChange {
+  /// The server has sent all data of a listen, or the listen was sent with these data already.
+  mutating func listenCompleted(_ target: ListenTarget, known: Node) -> DataChange {
+    let confirmed = listens.isCurrent(target) ? nil : known
     listens.markCurrent(target)
-    let events = sync.applyListenComplete(at: target.path, tag: target.tag)
+    let events = sync.applyListenComplete(
+      at: target.path,
+      tag: target.tag,
+      confirming: confirmed
+    )
     offline?.complete(target, with: sync.serverNode(of: target))
     return raised(events)
   }

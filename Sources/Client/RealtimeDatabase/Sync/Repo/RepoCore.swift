@@ -273,7 +273,8 @@ package struct RepoCore: Sendable {
     with response: ServerMessage.Response
   ) {
     switch purpose {
-    case .listen(let serial, _): listenAnswered(serial, with: response)
+    case .listen(let serial, _, let known):
+      listenAnswered(serial, known: known, with: response)
     case .write(let number): writeEnded(number, with: response.outcome)
     case .onDisconnect(let number):
       let isAccepted = response.status == .ok
@@ -367,7 +368,11 @@ package struct RepoCore: Sendable {
   }
 
   /// Handles the answer to a listen, unless the listen has ended in the meantime.
-  private mutating func listenAnswered(_ serial: Int64, with response: ServerMessage.Response) {
+  private mutating func listenAnswered(
+    _ serial: Int64,
+    known: Node,
+    with response: ServerMessage.Response
+  ) {
     guard let target = data.listens.targets[serial] else { return }
     guard response.status == .ok else {
       return apply(data.cancel(target, with: response.outcome, at: now))
@@ -376,7 +381,7 @@ package struct RepoCore: Sendable {
       let text = warnings.compactMap(\.string).joined(separator: ", ")
       log("the server warns about the listen at \(target.path): \(text)")
     }
-    apply(data.listenCompleted(target), changedAt: target.path)
+    apply(data.listenCompleted(target, known: known), changedAt: target.path)
   }
 
   // MARK: Reads

@@ -87,7 +87,22 @@ struct SyncTree: Sendable {
   /// The listen that pushes with a tag belong to, or nil if it has ended.
   func target(of tag: Int64) -> ListenTarget? { tagged[tag].map { target($0) } }
 
-  mutating func applyListenComplete(at path: Path, tag: Int64? = nil) -> [ViewEvent] {
+  /// The server has sent all data of a listen.
+  ///
+  /// - Parameters:
+  ///   - path: The location.
+  ///   - tag: The tag of the listen, or nil for the default one.
+  ///   - confirmed: The data that the listen was sent with, if the server has sent none since.
+  /// - Returns: The events.
+  mutating func applyListenComplete(
+    at path: Path,
+    tag: Int64? = nil,
+    confirming confirmed: Node? = nil
+  ) -> [ViewEvent] {
+    // What else is here came late, for a listen that had ended already.
+    if let confirmed, let target = target(at: path, tag: tag), serverNode(of: target) != confirmed {
+      return applyPush(.overwrite(confirmed), at: path, tag: tag)
+    }
     // Data that no push has brought does not exist, even if an observer below knew it before.
     if tag == nil, let view = root[path]?.completeView, !view.cache.server.isComplete {
       return applyPush(.overwrite(view.cache.server.node), at: path, tag: nil)
