@@ -9,14 +9,14 @@ struct SyncPoint: Sendable {
   var isEmpty: Bool { views.isEmpty && children.isEmpty }
 
   /// The first view of all data at this location, whatever its order, or nil.
-  var completeView: View? { views.first { $0.query.loadsAllData } }
+  var completeView: View? { views.indices.first { views[$0].query.loadsAllData }.map { views[$0] } }
 
-  func viewIndex(of query: Query) -> Int? { views.firstIndex { $0.query == query } }
+  func viewIndex(of query: Query) -> Int? { views.indices.first { views[$0].query == query } }
 
   /// The server's data at a relative path, or nil if no view here knows it.
   func completeServerNode(at path: Path) -> Node? {
-    for view in views {
-      if let node = view.completeServerNode(at: path) { return node }
+    for index in views.indices {
+      if let node = views[index].completeServerNode(at: path) { return node }
     }
     return nil
   }

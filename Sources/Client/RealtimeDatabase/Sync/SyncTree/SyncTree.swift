@@ -308,8 +308,7 @@ struct SyncTree: Sendable {
     isCancelled: Bool = false
   ) -> SyncResult {
     var result = SyncResult()
-    guard let point = root[path] else { return result }
-    let hadCompleteView = point.completeView != nil
+    guard let hadCompleteView = root[path].map({ $0.completeView != nil }) else { return result }
     var removed: [Query] = []
     root.modify(path.keys[...]) { point in
       for index in point.views.indices.reversed() {
