@@ -67,9 +67,9 @@ extension Databases {
     func run() throws {
       try DatabaseName.check(name)
       let stores = try Databases.stores(options, in: storage, changesSchema: true)
-      let isKnown = try stores.names().contains(name)
       // A slow or broken connection makes a second attempt, which finds what the first has made.
-      guard try stores.create(name) || !isKnown && stores.names().contains(name) else {
+      let mayRepeat = try storage.store != nil && !stores.names().contains(name)
+      guard try stores.create(name) || mayRepeat && stores.names().contains(name) else {
         throw CommandFailure(.conflict, "the database \"\(name)\" already exists")
       }
     }
