@@ -62,6 +62,23 @@ extension EndToEnd {
       }
     }
 
+    @Test("An editor that stops itself alone leaves the terminal to the shell", .needsTmux)
+    func editorThatStopsItself() throws {
+      let sandbox = try Sandbox()
+      let editor = try sandbox.write(
+        "kill -STOP $$; sed -i 's/text/changed/' \"$1\"\n",
+        to: "editor"
+      )
+      let pane = try sandbox.open("bash --norc")
+      try pane.enter("EDITOR='sh \(editor)' \(Sandbox.program) --user ann", until: "online")
+      try pane.press("c", until: "New post")
+      try pane.type("A title")
+      try pane.press("Tab")
+      try pane.type("a text", until: "a text")
+      try pane.press("C-e", until: "Stopped")
+      try pane.enter("fg", until: "a changed")
+    }
+
     @Test(
       "Memory used only during startup is released",
       .needsTmux

@@ -94,7 +94,7 @@ package enum OtherProgram {
       Thread.detachNewThread { [process] in ended(wait(for: process)) }
       return .success(0)
     }
-    return .success(wait(for: process))
+    return .success(wait(for: process, stopping: true))
   }
 
   /// `POSIX_SPAWN_SETSID`, which the system's headers hide.
@@ -112,9 +112,23 @@ package enum OtherProgram {
   }
 
   /// Waits for the end of a process, and returns its exit status.
-  private static func wait(for process: pid_t) -> Int32 {
+  ///
+  /// - Parameters:
+  ///   - process: The process.
+  ///   - stopping: Whether this process stops with it until a shell continues both. If a program that
+  ///     has the terminal stops itself alone, as some editors do at ^Z, no key could reach anybody.
+  private static func wait(for process: pid_t, stopping: Bool = false) -> Int32 {
     var status: Int32 = 0
-    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    while true {
+      guard waitpid(process, &status, stopping ? WUNTRACED : 0) >= 0 else {
+        if errno == EINTR { continue }
+        break
+      }
+      guard status & 0xFF == 0x7F else { break }
+      // Where no shell could continue this process, the signal does nothing.
+      raise(SIGTSTP)
+      kill(process, SIGCONT)
+    }
     return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
   }
 }
