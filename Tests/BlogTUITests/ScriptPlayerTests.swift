@@ -135,6 +135,15 @@ struct ScriptPlayerTests {
     #expect(player.failure?.description == "line 2: bob was refused: permission denied")
   }
 
+  @Test("An action of another user that takes too long says what it waits for")
+  func slowAction() async throws {
+    let (player, world) = try player("as bob star Tea")
+    world.progress = [.underWay]
+    world.isPatient = false
+    while await player.next() != nil {}
+    #expect(player.failure?.reason == "bob sees no post \"Tea\", or the server does not answer")
+  }
+
   @Test("A command is done once what it has caused is answered, or may fail until then")
   func lateFailures() async throws {
     let (player, world) = try player(":star\nexpect x")

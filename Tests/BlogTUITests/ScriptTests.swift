@@ -36,7 +36,10 @@ struct ScriptTests {
     #expect(script.lines.map(\.number) == [1, 3])
   }
 
-  @Test("A step without its text says so", arguments: ["wait-for", "expect", "refuse "])
+  @Test(
+    "A step without its text says so",
+    arguments: ["type", "wait-for", "expect", "refuse "]
+  )
   func withoutText(line: String) {
     let failure = #expect(throws: Script.Failure.self) { try Script(line) }
     #expect(failure?.reason.hasSuffix("needs a text") == true)
@@ -45,7 +48,7 @@ struct ScriptTests {
   @Test(
     "An invalid step is rejected",
     arguments: [
-      "key Entr", "size 0x5", "pause -1", "dance", "wait-for",
+      "key", "key Entr", "size 0x5", "pause -1", "dance", "wait-for",
     ]
   )
   func mistakes(line: String) {

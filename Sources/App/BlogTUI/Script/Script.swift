@@ -76,11 +76,15 @@ package struct Script: Hashable, Sendable {
     }
     let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
     let rest = parts.count > 1 ? parts[1] : ""
+    guard !rest.isEmpty || !["type", "wait-for", "expect", "refuse"].contains(parts[0]) else {
+      throw Failure(line: number, reason: "\"\(parts[0])\" needs a text")
+    }
     switch parts[0] {
     case "type": return .keys(unescaped(rest).map { $0 == "\n" ? .enter : .character($0) })
     case "paste": return .keys([.paste(unescaped(rest))])
     case "key":
       let names = rest.split(separator: " ").map(String.init)
+      if names.isEmpty { throw Failure(line: number, reason: "\"key\" needs the name of a key") }
       let keys = names.map { KeyEvent(description: $0) }
       if let bad = zip(names, keys).first(where: { $0.1 == nil })?.0 {
         throw Failure(line: number, reason: "\"\(bad)\" is not a key")
@@ -116,11 +120,9 @@ package struct Script: Hashable, Sendable {
         throw Failure(line: number, reason: Change.usage)
       }
       return .change(change)
-    case "wait-for" where !rest.isEmpty: return .waitFor(rest)
-    case "expect" where !rest.isEmpty: return .expect(rest)
-    case "refuse" where !rest.isEmpty: return .refuse(rest)
-    case "wait-for", "expect", "refuse":
-      throw Failure(line: number, reason: "\"\(parts[0])\" needs a text")
+    case "wait-for": return .waitFor(rest)
+    case "expect": return .expect(rest)
+    case "refuse": return .refuse(rest)
     case "as":
       let words = rest.split(separator: " ", maxSplits: 1).map(String.init)
       guard words.count == 2, let act = Act(words[1]) else {

@@ -68,7 +68,10 @@ package final class ScriptPlayer {
       return follow(found, at: line, slow: "the server does not answer") { $0 }
     case .other(let name, let act):
       let progress = world.act(act, by: name, isFirstLook: !isWaiting)
-      return follow(progress, at: line, slow: "\(name) is not done") {
+      let slow =
+        act.subject.map { "\(name) sees no post \"\($0)\", or the server does not answer" }
+        ?? "the server does not answer \(name)"
+      return follow(progress, at: line, slow: slow) {
         "\(name) was refused: \($0)"
       }
     case .change(let change):
