@@ -113,10 +113,8 @@ package enum OtherProgram {
 
   /// Waits for the end of a process, and returns its exit status.
   ///
-  /// - Parameters:
-  ///   - process: The process.
-  ///   - stopping: Whether this process stops with it until a shell continues both. If a program that
-  ///     has the terminal stops itself alone, as some editors do at ^Z, no key could reach anybody.
+  /// With `stopping`, this process stops with it until a shell continues both. If a program that has
+  /// the terminal stops itself alone, as some editors do at ^Z, no key could reach anybody.
   private static func wait(for process: pid_t, stopping: Bool = false) -> Int32 {
     var status: Int32 = 0
     while true {
