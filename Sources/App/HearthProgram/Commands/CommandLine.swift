@@ -1,7 +1,6 @@
 package import ArgumentParser
 import BlogTUI
 import Foundation
-import RealtimeCore
 
 /// Runs the command line of a program and maps every outcome to an exit status.
 package enum CommandRun {
@@ -115,44 +114,6 @@ extension CommandRun {
 ///
 /// Otherwise they would count as options of `hearth` itself, which opens the blog.
 enum LeadingOptions {
-  /// A command, as the command line declares it.
-  private struct Command {
-    let json: JSONValue
-
-    var name: String { json["commandName"]?.string ?? "" }
-    var subcommands: [Command] { (json["subcommands"]?.elements ?? []).map(Command.init) }
-
-    func subcommand(_ name: String) -> Command? { subcommands.first { $0.name == name } }
-
-    /// Whether each option takes a value, by name, including those of the default subcommand.
-    var options: [String: Bool] {
-      var options: [String: Bool] = [:]
-      for argument in json["arguments"]?.elements ?? [] {
-        for name in argument["names"]?.elements ?? [] where name["kind"]?.string == "long" {
-          guard let text = name["name"]?.string else { continue }
-          options[text] = argument["kind"]?.string == "option"
-        }
-      }
-      let inner = json["defaultSubcommand"]?.string.flatMap(subcommand)
-      return options.merging(inner?.options ?? [:]) { own, _ in own }
-    }
-
-    /// Prepares a command and those within it.
-    init?(_ type: CommandType) {
-      guard let json = (try? JSONParser.parse(Array(type._dumpHelp().utf8)))?["command"] else {
-        return nil
-      }
-      self.json = json
-    }
-
-    private init(json: JSONValue) { self.json = json }
-
-    /// This command and all its descendants, with their full names.
-    func all(_ prefix: String) -> [(path: String, command: Command)] {
-      subcommands.flatMap { [("\(prefix) \($0.name)", $0)] + $0.all("\(prefix) \($0.name)") }
-    }
-  }
-
   /// Moves the options before a command to after its name.
   ///
   /// - Returns: The same words, with each option after its command.
@@ -165,8 +126,8 @@ enum LeadingOptions {
     let names = Set(program.configuration.subcommands.map { $0._commandName })
     guard arguments.contains(where: names.contains) else { return arguments }
     if let moved = usuallyMoved(arguments, of: program) { return moved }
-    guard let root = Command(program) else { return arguments }
-    let all = root.all(root.name)
+    let root = Declaration(program)
+    let all = root.descendants(root.name)
     let known = all.reduce(into: root.options) { $0.merge($1.command.options) { old, _ in old } }
     guard let (options, start) = leading(in: arguments, knowing: known),
       var command = root.subcommand(arguments[start])
@@ -182,7 +143,7 @@ enum LeadingOptions {
       let owners = all.filter { $0.command.options[stranger] != nil }.map { "\"\($0.path)\"" }
       throw CommandFailure(
         .usage,
-        "--\(stranger) is not an option of \"\(path)\", but of \(owners.joined(separator: ", "))"
+        "\(stranger) is not an option of \"\(path)\", but of \(owners.joined(separator: ", "))"
       )
     }
     return Array(arguments[start..<end] + arguments[..<start] + arguments[end...])
@@ -192,13 +153,12 @@ enum LeadingOptions {
   ///
   /// Two commands are prepared for that; to prepare all of them is most of the work of a start.
   private static func usuallyMoved(_ arguments: [String], of program: CommandType) -> [String]? {
-    guard let known = program.configuration.defaultSubcommand.flatMap(Command.init)?.options,
+    guard let known = program.configuration.defaultSubcommand.map(Declaration.init)?.options,
       let (options, start) = leading(in: arguments, knowing: known)
     else { return nil }
     let (type, _, rest) = OptionUse.command(in: Array(arguments[start...]), of: program)
     let end = arguments.count - rest.count
-    guard end > start, let own = Command(type)?.options, options.allSatisfy({ own[$0] != nil })
-    else { return nil }
+    guard end > start, Set(options).isSubset(of: Declaration(type).options.keys) else { return nil }
     return Array(arguments[start..<end] + arguments[..<start] + arguments[end...])
   }
 
@@ -214,12 +174,26 @@ enum LeadingOptions {
     var start = 0
     while start < arguments.count, arguments[start].hasPrefix("--") {
       let word = arguments[start]
-      let name = String(word.dropFirst(2).prefix { $0 != "=" })
-      guard let takesValue = known[name], name != "help", name != "version" else { return nil }
+      let name = String(word.prefix { $0 != "=" })
+      guard let takesValue = known[name], name != "--help", name != "--version" else { return nil }
       options.append(name)
       start += takesValue && !word.contains("=") ? 2 : 1
     }
     return start < arguments.count ? (options, start) : nil
+  }
+}
+
+extension Declaration {
+  /// Whether each option takes a value, by name, including those of the default subcommand.
+  fileprivate var options: [String: Bool] {
+    let own = arguments.flatMap { option in option.names.map { ($0, option.takesValue) } }
+    let inner = subcommand(self["defaultSubcommand"])?.options ?? [:]
+    return Dictionary(own) { $1 }.merging(inner) { own, _ in own }
+  }
+
+  /// All commands within this one, with their full names.
+  fileprivate func descendants(_ prefix: String) -> [(path: String, command: Declaration)] {
+    subcommands.flatMap { [("\(prefix) \($0.name)", $0)] + $0.descendants("\(prefix) \($0.name)") }
   }
 }
 
@@ -240,9 +214,8 @@ enum DashedWord {
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
     guard arguments[..<end].contains(where: isValue) else { return arguments }
     // Most such words follow no option, and to prepare a command takes long.
-    lazy var options = OptionUse.options(
-      in: OptionUse.arguments(of: OptionUse.command(in: arguments, of: program).type)
-    )
+    lazy var options = Declaration(OptionUse.command(in: arguments, of: program).type)
+      .arguments.namesWithValues
     var words: [String] = []
     for word in arguments[..<end] {
       if isValue(word), let option = words.last, option.hasPrefix("--"), options.contains(option) {

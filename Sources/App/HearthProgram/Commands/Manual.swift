@@ -1,7 +1,6 @@
 import ArgumentParser
 import BlogTUI
 import Foundation
-import RealtimeCore
 
 /// Prints manual pages, which are generated from the tables of the program.
 struct Manual: ParsableCommand {
@@ -34,16 +33,15 @@ struct Manual: ParsableCommand {
 enum CommandManual {
   static var text: String {
     var page = Roff(name: "hearth", section: 1, summary: "a social blog in the terminal")
-    let root = (try? JSONParser.parse(Array(Hearth._dumpHelp().utf8)))?["command"]
+    let root = Declaration(Hearth.self)
     page.heading("Synopsis")
     page.paragraph("hearth [OPTION…]")
     page.paragraph("hearth COMMAND [OPTION…] [ARGUMENT…]")
     page.heading("Description")
-    page.paragraph(text(root, at: "abstract") + " " + firstParagraph(text(root, at: "discussion")))
-    let commands = (root?["subcommands"]?.elements ?? []).filter {
-      name(of: $0) != "help" && $0["shouldDisplay"]?.bool != false
-    }
-    if let open = commands.first(where: { name(of: $0) == "open" }) {
+    let discussion = root["discussion"].components(separatedBy: "\n\n").first ?? ""
+    page.paragraph(root["abstract"] + " " + discussion)
+    let commands = root.subcommands.filter { $0.name != "help" && $0.isShown }
+    if let open = commands.first(where: { $0.name == "open" }) {
       page.heading("Options of the screen")
       add(arguments(of: open).filter { !isCommon($0) }, to: &page)
       page.heading("Common options")
@@ -54,9 +52,9 @@ enum CommandManual {
     }
     page.heading("Commands")
     for command in commands {
-      guard name(of: command) != "open" else {
+      guard command.name != "open" else {
         page.subheading("hearth open")
-        page.paragraph(text(command, at: "abstract") + " It takes the options of the screen.")
+        page.paragraph(command["abstract"] + " It takes the options of the screen.")
         continue
       }
       add(command, prefix: "hearth", to: &page)
@@ -66,50 +64,35 @@ enum CommandManual {
     return page.text
   }
 
-  private static func add(_ command: JSONValue, prefix: String, to page: inout Roff) {
-    let name = "\(prefix) \(name(of: command))"
+  private static func add(_ command: Declaration, prefix: String, to page: inout Roff) {
+    let name = "\(prefix) \(command.name)"
     let own = arguments(of: command)
-    let words = own.filter { text($0, at: "kind") == "positional" }.map {
-      text($0, at: "valueName")
-    }
-    page.subheading(([name] + words.map { $0.uppercased() }).joined(separator: " "))
-    page.paragraph(text(command, at: "abstract"))
+    let words = own.filter(\.isPositional).map { $0["valueName"].uppercased() }
+    page.subheading(([name] + words).joined(separator: " "))
+    page.paragraph(command["abstract"])
     let takesCommon = own.count(where: isCommon) == commonNames.count
     add(own.filter { !takesCommon || !isCommon($0) }, to: &page)
     if takesCommon { page.paragraph("It takes the common options as well.") }
-    for inner in command["subcommands"]?.elements ?? [] where self.name(of: inner) != "help" {
+    for inner in command.subcommands where inner.name != "help" {
       add(inner, prefix: name, to: &page)
     }
   }
 
-  private static func add(_ arguments: [JSONValue], to page: inout Roff) {
+  private static func add(_ arguments: [Declaration], to page: inout Roff) {
     for argument in arguments {
-      let value = text(argument, at: "valueName")
-      let names = (argument["names"]?.elements ?? []).map { name in
-        (text(name, at: "kind") == "long" ? "--" : "-") + text(name, at: "name")
-      }
-      guard !names.isEmpty else {
-        page.item(value.uppercased(), meaning: text(argument, at: "abstract"))
-        continue
-      }
-      let isOption = text(argument, at: "kind") == "option"
-      let term = names.joined(separator: ", ") + (isOption ? " \(value.uppercased())" : "")
-      page.item(term, meaning: text(argument, at: "abstract"))
+      let names = argument.names.isEmpty ? [] : [argument.names.joined(separator: ", ")]
+      let value = argument.isFlag ? [] : [argument["valueName"].uppercased()]
+      page.item((names + value).joined(separator: " "), meaning: argument["abstract"])
     }
   }
 
   /// The names of the common options, which nearly all commands take.
-  private static let commonNames: Set<String> = {
-    let help = try? JSONParser.parse(Array(CommonCommand._dumpHelp().utf8))
-    return Set((help?["command"].map(arguments) ?? []).flatMap(longNames))
-  }()
+  private static let commonNames = Set(
+    arguments(of: Declaration(CommonCommand.self)).flatMap(\.names)
+  )
 
-  private static func isCommon(_ argument: JSONValue) -> Bool {
-    !commonNames.isDisjoint(with: longNames(of: argument))
-  }
-
-  private static func longNames(of argument: JSONValue) -> [String] {
-    (argument["names"]?.elements ?? []).map { text($0, at: "name") }
+  private static func isCommon(_ argument: Declaration) -> Bool {
+    !commonNames.isDisjoint(with: argument.names)
   }
 
   /// A command that takes only the common options.
@@ -169,22 +152,10 @@ enum CommandManual {
     ("XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME, XDG_RUNTIME_DIR", "where files are"),
   ]
 
-  private static func arguments(of command: JSONValue) -> [JSONValue] {
-    (command["arguments"]?.elements ?? []).filter { argument in
-      let names = (argument["names"]?.elements ?? []).map { text($0, at: "name") }
-      return !names.contains("help") && !names.contains("version")
-        && argument["shouldDisplay"]?.bool != false
+  private static func arguments(of command: Declaration) -> [Declaration] {
+    command.arguments.filter {
+      $0.isShown && Set($0.names).isDisjoint(with: ["--help", "--version"])
     }
-  }
-
-  private static func name(of command: JSONValue) -> String { text(command, at: "commandName") }
-
-  private static func text(_ json: JSONValue?, at member: String) -> String {
-    json?[member]?.string ?? ""
-  }
-
-  private static func firstParagraph(_ text: String) -> String {
-    text.components(separatedBy: "\n\n").first ?? ""
   }
 }
 

@@ -1,5 +1,4 @@
 package import ArgumentParser
-import RealtimeCore
 
 /// A command of a program, by its type.
 package typealias CommandType = any ParsableCommand.Type
@@ -141,14 +140,10 @@ package enum OptionUse {
     of command: CommandType
   ) throws(CommandFailure) {
     guard words.contains(where: { $0.isEmpty || $0.hasSuffix("=") }) else { return }
-    let arguments = arguments(of: command)
-    let paths = arguments.filter { argument in
-      let completion = argument["completionKind"]
-      return completion?["file"] != nil || completion?["directory"] != nil
-        || pathNames.contains(argument["valueName"]?.string ?? "")
-    }
-    let (all, pathOptions) = (options(in: arguments), options(in: paths))
-    let takesPath = paths.contains { $0["kind"]?.string == "positional" }
+    let arguments = Declaration(command).arguments
+    let paths = arguments.filter { $0.completesPath || pathNames.contains($0["valueName"]) }
+    let (all, pathOptions) = (arguments.namesWithValues, paths.namesWithValues)
+    let takesPath = paths.contains(where: \.isPositional)
     for (before, word) in zip([""] + words, words) {
       let option = word.isEmpty ? before : String(word.dropLast())
       guard word.isEmpty || word.hasSuffix("=") else { continue }
@@ -165,18 +160,6 @@ package enum OptionUse {
         throw CommandFailure(.usage, "a path is empty")
       }
     }
-  }
-
-  static func arguments(of command: CommandType) -> [JSONValue] {
-    let json = try? JSONParser.parse(Array(command._dumpHelp().utf8))
-    return json?["command"]?["arguments"]?.elements ?? []
-  }
-
-  /// The options, such as `--user`, that take a value.
-  static func options(in arguments: [JSONValue]) -> Set<String> {
-    let names = arguments.filter { $0["kind"]?.string == "option" }
-      .flatMap { $0["names"]?.elements ?? [] }
-    return Set(names.compactMap { $0["name"]?.string }.map { "--\($0)" })
   }
 
   /// The command that the words name, or its default subcommand, its full name and the words after

@@ -1,7 +1,6 @@
 import ArgumentParser
 import BlogTUI
 import Foundation
-import RealtimeCore
 
 /// Messages about an unusable command line, in the style of all other failures.
 enum UsageMessage {
@@ -55,18 +54,12 @@ enum UsageMessage {
   /// Reports the first option that the command does not have.
   private static func unknownOption(in words: [String], of root: CommandType) -> String? {
     let words = (try? LeadingOptions.moved(words, of: root)) ?? words
-    let arguments = OptionUse.arguments(of: OptionUse.command(in: words, of: root).type)
-    func names(_ arguments: [JSONValue]) -> [String] {
-      arguments.flatMap { $0["names"]?.elements ?? [] }
-        .filter { $0["kind"]?.string == "long" }
-        .compactMap { $0["name"]?.string.map { "--\($0)" } }
-    }
-    let known = names(arguments) + ["--help", "--version"]
+    let arguments = Declaration(OptionUse.command(in: words, of: root).type).arguments
+    let known = arguments.flatMap(\.names) + ["--help", "--version"]
     let given = words.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }
       .map { String($0.prefix { $0 != "=" }) }
     guard let unknown = given.first(where: { !known.contains($0) }) else { return nil }
-    let shown = names(arguments.filter { $0["shouldDisplay"]?.bool == true })
-    let meant = Similarity.best(unknown, among: shown)
+    let meant = Similarity.best(unknown, among: arguments.filter(\.isShown).flatMap(\.names))
     return "unknown option '\(unknown)'" + (meant.map { "; did you mean '\($0)'?" } ?? "")
   }
 
