@@ -73,6 +73,8 @@ package struct InputParser: Sendable {
   private var values: [Int] = []
   private var assembler: ScalarAssembler
   private var paste = PasteBuffer()
+  /// What the bytes have completed so far.
+  private var events: [InputEvent] = []
 
   /// Makes a parser.
   ///
@@ -104,58 +106,54 @@ package struct InputParser: Sendable {
 
   /// Takes bytes and returns what they complete.
   package mutating func take(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
-    var events: [InputEvent] = []
-    for byte in bytes { take(byte, &events) }
+    defer { events = [] }
+    for byte in bytes { take(byte) }
     return events
   }
 
   /// Ends what has waited too long for its next byte.
   package mutating func timeOut() -> [InputEvent] {
-    var events: [InputEvent] = []
+    defer { events = [] }
     switch state {
     case .paste: return []
-    case .ground: break
-    case .escape:
-      events.append(.key(.escape))
+    case .escape, .stringEscape: events.append(.key(.escape))
     case .control, .single, .string:
       guard isIntroducer, let last = bytes.last else { break }
       if isEscaped { events.append(.key(.escape)) }
       isEscaped = false
       events.append(.escaped(.character(Character(Unicode.Scalar(last)))))
-    case .stringEscape:
-      events.append(.key(.escape))
-    case .console, .mouse: break
+    case .ground, .console, .mouse: break
     }
-    giveUp(&events)
+    giveUp()
     return events
   }
 
   /// Whether only an escape and the byte that makes it an introducer have been read.
   private var isIntroducer: Bool { bytes.count == 2 && count == 0 && bytes[0] == Self.escapeByte }
 
-  private mutating func take(_ byte: UInt8, _ events: inout [InputEvent]) {
+  private mutating func take(_ byte: UInt8) {
     switch state {
-    case .ground: takePlain(byte, &events)
-    case .escape: takeAfterEscape(byte, &events)
-    case .control: takeControl(byte, &events)
-    case .single: takeSingle(byte, &events)
-    case .console: takeConsole(byte, &events)
-    case .mouse: takeMouse(byte, &events)
-    case .string: takeString(byte, &events)
+    case .ground: takePlain(byte)
+    case .escape: takeAfterEscape(byte)
+    case .control: takeControl(byte)
+    case .single: takeSingle(byte)
+    case .console: takeConsole(byte)
+    case .mouse: takeMouse(byte)
+    case .string: takeString(byte)
     case .stringEscape:
       // The string terminator, or the start of something else.
-      guard byte != UInt8(ascii: "\\") else { return finishString(&events) }
-      giveUp(&events)
+      guard byte != UInt8(ascii: "\\") else { return finishString() }
+      giveUp()
       state = .escape
-      takeAfterEscape(byte, &events)
-    case .paste(let mark): takePasted(byte, mark: mark, &events)
+      takeAfterEscape(byte)
+    case .paste(let mark): takePasted(byte, mark: mark)
     }
   }
 
   /// Drops an unfinished sequence, except an escape before it, which is a key by itself.
   ///
   /// A character that is cut off was meant to be text, and is reported.
-  private mutating func giveUp(_ events: inout [InputEvent]) {
+  private mutating func giveUp() {
     if isEscaped { events.append(.key(.escape)) }
     if assembler.isIncomplete { events.append(.unreadable(assembler.problem)) }
     isEscaped = false
@@ -168,67 +166,63 @@ package struct InputParser: Sendable {
   }
 
   /// Drops an unfinished sequence because of a byte that cannot belong to it, and reads that byte.
-  private mutating func interrupt(with byte: UInt8, _ events: inout [InputEvent]) {
-    giveUp(&events)
-    takePlain(byte, &events)
+  private mutating func interrupt(with byte: UInt8) {
+    giveUp()
+    takePlain(byte)
   }
 
-  private mutating func deliver(_ key: KeyEvent, _ events: inout [InputEvent]) {
+  private mutating func deliver(_ key: KeyEvent) {
     events.append(isEscaped ? .escaped(key) : .key(key))
     isEscaped = false
-    giveUp(&events)
+    giveUp()
   }
 }
 
 // MARK: Characters
 
 extension InputParser {
-  private mutating func takePlain(_ byte: UInt8, _ events: inout [InputEvent]) {
+  private mutating func takePlain(_ byte: UInt8) {
     // A character that is cut off ends here.
-    if assembler.isIncomplete, byte & 0xC0 != 0x80 { giveUp(&events) }
+    if assembler.isIncomplete, byte & 0xC0 != 0x80 { giveUp() }
     if byte == Self.escapeByte {
-      if isEscaped { giveUp(&events) }
+      if isEscaped { giveUp() }
       state = .escape
       return
     }
     let step = assembler.append(byte)
     if step.isMalformed {
-      giveUp(&events)
+      giveUp()
       events.append(.unreadable(assembler.problem))
     }
     guard let scalar = step.scalar else { return }
     if (0x80...0x9F).contains(scalar.value) {
-      begin(with: UInt8(scalar.value - 0x40), isTwoBytes: false, &events)
+      begin(with: UInt8(scalar.value - 0x40), isTwoBytes: false)
     } else if let key = TerminalKeys.key(of: scalar) {
-      deliver(key, &events)
+      deliver(key)
     } else {
-      giveUp(&events)
+      giveUp()
     }
   }
 
-  private mutating func takeAfterEscape(_ byte: UInt8, _ events: inout [InputEvent]) {
+  private mutating func takeAfterEscape(_ byte: UInt8) {
     if byte == Self.escapeByte {
       if isEscaped { events.append(.key(.escape)) }
       isEscaped = true
       return
     }
-    if let key = described[[Self.escapeByte, byte]] { return deliver(key, &events) }
-    if Self.introduces(byte) { return begin(with: byte, isTwoBytes: true, &events) }
+    if let key = described[[Self.escapeByte, byte]] { return deliver(key) }
+    if Self.introduces(byte) { return begin(with: byte, isTwoBytes: true) }
     if isEscaped { events.append(.key(.escape)) }
     isEscaped = true
     state = .ground
-    takePlain(byte, &events)
+    takePlain(byte)
   }
 
   private static func introduces(_ byte: UInt8) -> Bool { "[OP]X^_".utf8.contains(byte) }
 
   /// Begins a sequence or a string; the byte is the second of its introducer.
-  private mutating func begin(
-    with byte: UInt8,
-    isTwoBytes: Bool,
-    _ events: inout [InputEvent]
-  ) {
-    guard Self.introduces(byte) else { return giveUp(&events) }
+  private mutating func begin(with byte: UInt8, isTwoBytes: Bool) {
+    guard Self.introduces(byte) else { return giveUp() }
     bytes = [Self.escapeByte, byte]
     // Only two bytes can also be two keys.
     count = isTwoBytes ? 0 : 1
@@ -243,73 +237,73 @@ extension InputParser {
 // MARK: Sequences
 
 extension InputParser {
-  private mutating func takeControl(_ byte: UInt8, _ events: inout [InputEvent]) {
+  private mutating func takeControl(_ byte: UInt8) {
     switch byte {
     case UInt8(ascii: "[") where bytes.count == 2:
       bytes.append(byte)
       state = .console
     case UInt8(ascii: "$") where TerminalKeys.isShiftedNumber(bytes.dropFirst(2)):
       // The byte is not a final one, but rxvt ends its keys with it.
-      finish(byte, &events)
+      finish(byte)
     case 0x20...0x3F:
       bytes.append(byte)
-      if bytes.count > Self.sequenceLimit { giveUp(&events) }
-    case 0x40...0x7E: finish(byte, &events)
-    default: interrupt(with: byte, &events)
+      if bytes.count > Self.sequenceLimit { giveUp() }
+    case 0x40...0x7E: finish(byte)
+    default: interrupt(with: byte)
     }
   }
 
-  private mutating func takeSingle(_ byte: UInt8, _ events: inout [InputEvent]) {
+  private mutating func takeSingle(_ byte: UInt8) {
     switch byte {
     case 0x30...0x3B:
       bytes.append(byte)
-      if bytes.count > Self.sequenceLimit { giveUp(&events) }
-    case 0x20, 0x40...0x7E: finish(byte, &events)
-    default: interrupt(with: byte, &events)
+      if bytes.count > Self.sequenceLimit { giveUp() }
+    case 0x20, 0x40...0x7E: finish(byte)
+    default: interrupt(with: byte)
     }
   }
 
-  private mutating func takeConsole(_ byte: UInt8, _ events: inout [InputEvent]) {
+  private mutating func takeConsole(_ byte: UInt8) {
     if (0x20...0x7E).contains(byte) {
-      finish(byte, &events)
+      finish(byte)
     } else {
-      interrupt(with: byte, &events)
+      interrupt(with: byte)
     }
   }
 
-  private mutating func finish(_ byte: UInt8, _ events: inout [InputEvent]) {
+  private mutating func finish(_ byte: UInt8) {
     bytes.append(byte)
-    if let key = described[bytes] { return deliver(key, &events) }
+    if let key = described[bytes] { return deliver(key) }
     if bytes == Self.pasteStart {
-      giveUp(&events)
+      giveUp()
       return state = .paste(mark: 0)
     }
     if bytes == Array("\u{1B}[M".utf8) { return state = .mouse }
     switch TerminalKeys.event(of: bytes) {
     case .key(.mouse(let event))?:
-      giveUp(&events)
+      giveUp()
       events.append(.key(.mouse(event)))
-    case .key(let key)?: deliver(key, &events)
+    case .key(let key)?: deliver(key)
     case let reply?:
-      giveUp(&events)
+      giveUp()
       events.append(reply)
-    case nil: giveUp(&events)
+    case nil: giveUp()
     }
   }
 
   /// Reads the three values of an old mouse report: bytes, or characters where a value is large.
-  private mutating func takeMouse(_ byte: UInt8, _ events: inout [InputEvent]) {
-    guard byte == 0 || byte >= 0x20 else { return interrupt(with: byte, &events) }
+  private mutating func takeMouse(_ byte: UInt8) {
+    guard byte == 0 || byte >= 0x20 else { return interrupt(with: byte) }
     if (0x80...0xBF).contains(byte), let lead = openValue {
       values[values.count - 1] = (lead & 0x1F) << 6 | Int(byte & 0x3F)
     } else if values.count < 3 {
       values.append(Int(byte))
     } else {
       // The last value was a byte and not the first half of a character.
-      finishMouse(&events)
-      return takePlain(byte, &events)
+      finishMouse()
+      return takePlain(byte)
     }
-    if values.count == 3, openValue == nil { finishMouse(&events) }
+    if values.count == 3, openValue == nil { finishMouse() }
   }
 
   /// The last value of a mouse report if it may be the first half of a character.
@@ -318,9 +312,9 @@ extension InputParser {
     return last
   }
 
-  private mutating func finishMouse(_ events: inout [InputEvent]) {
+  private mutating func finishMouse() {
     let report = values.map { $0 - 32 }
-    giveUp(&events)
+    giveUp()
     let event = TerminalKeys.mouse(
       button: report[0],
       column: report[1],
@@ -330,35 +324,31 @@ extension InputParser {
     if let event { events.append(.key(event)) }
   }
 
-  private mutating func takeString(_ byte: UInt8, _ events: inout [InputEvent]) {
+  private mutating func takeString(_ byte: UInt8) {
     switch byte {
     case Self.escapeByte: state = .stringEscape
-    case 0x07: finishString(&events)
-    case 0x00..<0x08, 0x0E..<0x20: interrupt(with: byte, &events)
+    case 0x07: finishString()
+    case 0x00..<0x08, 0x0E..<0x20: interrupt(with: byte)
     case 0x9C where bytes.last == 0xC2:
       // The first half of the terminator.
       if content.count < Self.contentLimit { content.removeLast() }
-      finishString(&events)
+      finishString()
     default:
       if content.isEmpty { content = [bytes[1]] }
       if content.count < Self.contentLimit { content.append(byte) }
       bytes[1] = byte
       count += 1
-      if count > Self.stringLimit { giveUp(&events) }
+      if count > Self.stringLimit { giveUp() }
     }
   }
 
-  private mutating func finishString(_ events: inout [InputEvent]) {
+  private mutating func finishString() {
     let reply = TerminalKeys.reply(ofString: content)
-    giveUp(&events)
+    giveUp()
     if let reply { events.append(reply) }
   }
 
-  private mutating func takePasted(
-    _ byte: UInt8,
-    mark: Int,
-    _ events: inout [InputEvent]
-  ) {
+  private mutating func takePasted(_ byte: UInt8, mark: Int) {
     if byte == Self.pasteEnd[mark] {
       guard mark + 1 == Self.pasteEnd.count else { return state = .paste(mark: mark + 1) }
       if assembler.isIncomplete { paste.appendUnreadable() }
@@ -366,7 +356,7 @@ extension InputParser {
       if paste.hasUnreadable { events.append(.unreadable(assembler.problem)) }
       events.append(.key(.paste(paste.text)))
       paste = PasteBuffer()
-      return giveUp(&events)
+      return giveUp()
     }
     for held in Self.pasteEnd[..<mark] { addPasted(held) }
     state = .paste(mark: byte == Self.escapeByte ? 1 : 0)
