@@ -16,7 +16,6 @@ package final class SignInProgram<Terminal: TerminalDevice> {
   private let mailbox: Mailbox<SignInEvent>
   private let performOutside: (SignInEffect) -> Void
   private var signIn: SignIn
-  private var shown: Screen?
   private var ending: Ending?
 
   /// Makes a program; nothing happens before ``run()``.
@@ -41,7 +40,7 @@ package final class SignInProgram<Terminal: TerminalDevice> {
   /// Runs until the user is known or leaves; blocks the caller.
   package func run() -> Ending {
     while true {
-      draw()
+      terminal.render(signIn.view())
       for event in terminal.nextEvents(timeout: nil) { handle(event) }
       takeMail()
       if let ending { return ending }
@@ -57,7 +56,7 @@ package final class SignInProgram<Terminal: TerminalDevice> {
     case .unreadable(let input):
       terminal.bell()
       send(.unreadable(input))
-    case .resumed: redraw()
+    case .resumed: terminal.redraw()
     case .woken: break
     case .hangUp: ending = .left(.hangUp)
     case .terminate(let signal): ending = .left(.terminated(signal: signal))
@@ -74,10 +73,8 @@ package final class SignInProgram<Terminal: TerminalDevice> {
   private func send(_ event: SignInEvent) {
     for effect in signIn.update(event) {
       switch effect {
-      case .redraw: redraw()
-      case .suspend:
-        terminal.suspend()
-        redraw()
+      case .redraw: terminal.redraw()
+      case .suspend: terminal.suspend()
       case .quit: ending = .left(.quit)
       case .goOn: ending = .withoutAccount
       case .goBack: ending = .back
@@ -85,17 +82,5 @@ package final class SignInProgram<Terminal: TerminalDevice> {
         performOutside(effect)
       }
     }
-  }
-
-  private func redraw() {
-    shown = nil
-    terminal.redraw()
-  }
-
-  private func draw() {
-    let screen = signIn.view()
-    guard screen != shown else { return }
-    terminal.render(screen)
-    shown = screen
   }
 }

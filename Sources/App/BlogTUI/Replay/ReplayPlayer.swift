@@ -144,7 +144,6 @@ extension ReplayPlayer {
 package final class ReplayProgram<Terminal: TerminalDevice> {
   private let terminal: Terminal
   private var player: ReplayPlayer
-  private var shown: Screen?
 
   package init(terminal: Terminal, recording: Recording) {
     self.terminal = terminal
@@ -154,7 +153,7 @@ package final class ReplayProgram<Terminal: TerminalDevice> {
   /// Runs until the user leaves or the terminal is gone, and returns which; blocks the caller.
   package func run() -> Ending {
     while true {
-      draw()
+      terminal.render(player.view())
       let events = terminal.nextEvents(timeout: player.pause)
       if events.isEmpty { player.play() }
       for event in events {
@@ -165,10 +164,8 @@ package final class ReplayProgram<Terminal: TerminalDevice> {
 
   private func handle(_ event: TerminalEvent) -> Ending? {
     switch event {
-    case .key(.control("z")):
-      terminal.suspend()
-      redraw()
-    case .key(.control("l")), .resumed: redraw()
+    case .key(.control("z")): terminal.suspend()
+    case .key(.control("l")), .resumed: terminal.redraw()
     case .key(let key): player.handle(key)
     case .escaped(let key): for key in [.escape, key] { player.handle(key) }
     case .woken, .unreadable: break
@@ -176,17 +173,5 @@ package final class ReplayProgram<Terminal: TerminalDevice> {
     case .terminate(let signal): return .terminated(signal: signal)
     }
     return player.hasEnded ? .quit : nil
-  }
-
-  private func redraw() {
-    shown = nil
-    terminal.redraw()
-  }
-
-  private func draw() {
-    let screen = player.view()
-    guard screen != shown else { return }
-    terminal.render(screen)
-    shown = screen
   }
 }
