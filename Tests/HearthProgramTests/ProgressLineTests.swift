@@ -46,12 +46,12 @@ struct ProgressLineTests {
   func share() {
     let desk = Desk(columns: 80)
     let line = desk.line("importing", .bytes, of: 10 << 20)
-    line.add(1 << 20)
+    line.set(1 << 20)
     #expect(desk.take() == "", "what is quick says nothing")
     desk.wait(.seconds(2))
-    line.add(1 << 20)
+    line.set(2 << 20)
     #expect(desk.shown() == "importing  20 %  2.0 MB of 10.0 MB  8.0 s left  1.0 MB/s")
-    line.add(1 << 20)
+    line.set(3 << 20)
     #expect(desk.take() == "", "it is not drawn again at once")
     desk.wait(.milliseconds(100))
     line.set(5 << 20)
@@ -62,7 +62,7 @@ struct ProgressLineTests {
     line.finish("imported 10.0 MB: 12,000 entries")
     #expect(desk.take() == "\r\u{1B}[Khearth: imported 10.0 MB: 12,000 entries in 3.1 s\n")
     desk.wait(.seconds(1))
-    line.add(1)
+    line.set(21 << 20)
     #expect(desk.take() == "", "after the end it is silent")
   }
 
@@ -93,7 +93,7 @@ struct ProgressLineTests {
     let tiny = Desk(columns: 6)
     let other = tiny.line("exporting", .bytes, of: nil)
     tiny.wait(.seconds(2))
-    other.add(1)
+    other.set(1)
     #expect(tiny.shown() == "expor")
   }
 

@@ -9,13 +9,13 @@ import NIOConcurrencyHelpers
 ///
 /// ```swift
 /// let progress = ProgressLine("importing", counting: .bytes, of: size)
-/// progress.add(bytes.count)
+/// progress.set(done)
 /// progress.finish("12,000 posts imported")
 /// ```
 ///
 /// The line is on stderr. It appears no sooner than a second after the start and is redrawn in
 /// place at most ten times a second; any other output of the command removes it first. May be used
-/// from any thread; adding to it costs less than a microsecond.
+/// from any thread; setting it costs less than a microsecond.
 package final class ProgressLine: Sendable {
   package enum Unit: Hashable, Sendable {
     /// Bytes, shown as KB, MB and GB with factors of 1,024.
@@ -92,10 +92,6 @@ package final class ProgressLine: Sendable {
 
   deinit {
     hide()
-  }
-
-  package func add(_ amount: Int) {
-    update { $0.done += Int64(amount) }
   }
 
   /// Sets the amount done, and the total if it has become known.

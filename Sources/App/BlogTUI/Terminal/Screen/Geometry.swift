@@ -12,8 +12,6 @@ package struct Position: Hashable, Sendable, Codable {
 
 /// A width and a height in cells, neither of them negative.
 package struct Size: Hashable, Sendable, Codable {
-  package static let zero = Size(width: 0, height: 0)
-
   package let width: Int
   package let height: Int
 
