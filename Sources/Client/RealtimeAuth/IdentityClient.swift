@@ -1,4 +1,3 @@
-internal import Foundation
 internal import RealtimeCore
 internal import RealtimeTransport
 
@@ -28,11 +27,10 @@ struct IdentityClient: Sendable {
   /// - Returns: The members of the response, named as by this endpoint.
   /// - Throws: ``AuthError``.
   func refresh(_ refreshToken: String) async throws(AuthError) -> JSONValue {
-    let token = refreshToken.addingPercentEncoding(withAllowedCharacters: Self.unescaped) ?? ""
-    return try await send(
+    try await send(
       to: .token,
       contentType: "application/x-www-form-urlencoded",
-      body: "grant_type=refresh_token&refresh_token=\(token)"
+      body: "grant_type=refresh_token&refresh_token=\(PercentEncoding.encode(refreshToken))"
     )
   }
 
@@ -77,10 +75,6 @@ struct IdentityClient: Sendable {
     }
     return "none"
   }
-
-  private static let unescaped = CharacterSet(
-    charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-  )
 }
 
 /// The account requests, by their names in the service.
