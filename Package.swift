@@ -350,7 +350,7 @@ let package = Package(
     tests(
       "RealtimeDatabase",
       [
-        "FaultyStorage", "FirebaseDatabase", "OfflineTestSupport", "RealtimeCore",
+        "DurableFiles", "FaultyStorage", "FirebaseDatabase", "OfflineTestSupport", "RealtimeCore",
         "RealtimeServer", "RealtimeTransport",
         product("GRDB", "GRDB.swift"),
         product("Logging", "swift-log"),
@@ -362,7 +362,8 @@ let package = Package(
     tests(
       "RealtimeAuth",
       [
-        "FirebaseAuth", "RealtimeCore", "RealtimeDatabase", "RealtimeServer", "RealtimeTransport",
+        "DurableFiles", "FirebaseAuth", "RealtimeCore", "RealtimeDatabase", "RealtimeServer",
+        "RealtimeTransport",
         product("Logging", "swift-log"),
         product("NIOConcurrencyHelpers", "swift-nio"),
         product("NIOCore", "swift-nio"),

@@ -18,6 +18,18 @@ struct FilePathTests {
     #expect(FilePath.name(of: path) == name)
   }
 
+  @Test(
+    "The state is where the environment says, if the path is absolute",
+    arguments: [
+      (["XDG_STATE_HOME": "/s", "HOME": "/h"], "/s"),
+      (["XDG_STATE_HOME": "s", "HOME": "/h"], "/h/.local/state"),
+      (["HOME": "/h"], "/h/.local/state"),
+    ]
+  )
+  func state(environment: [String: String], directory: String) {
+    #expect(FilePath.stateDirectory(environment) == directory)
+  }
+
   @Test("Only what is known to be missing does not exist")
   func existence() throws {
     let place = try TemporaryDirectory()

@@ -1,3 +1,4 @@
+import DurableFiles
 import FirebaseAuth
 import Foundation
 import TestSupport
@@ -180,15 +181,9 @@ struct CredentialFileTests {
     }
   }
 
-  @Test("The default location follows the XDG Base Directory specification")
+  @Test("The default location is in the directory of the programs' state")
   func place() {
-    #expect(
-      AuthConfiguration.defaultFile(["XDG_STATE_HOME": "/s", "HOME": "/h"])
-        == "/s/hearth/credentials.json"
-    )
-    #expect(
-      AuthConfiguration.defaultFile(["XDG_STATE_HOME": "s", "HOME": "/h"])
-        == "/h/.local/state/hearth/credentials.json"
-    )
+    let file = "\(FilePath.stateDirectory())/hearth/credentials.json"
+    #expect(AuthConfiguration(databaseURL: "http://localhost").persistence == .file(file))
   }
 }

@@ -1,4 +1,4 @@
-internal import Foundation
+internal import DurableFiles
 internal import NIOCore
 public import RealtimeDatabase
 internal import RealtimeTransport
@@ -22,7 +22,9 @@ public struct AuthConfiguration: Sendable {
   /// The trusted certificate authorities, as in the options of a database.
   public var trustRoots = DatabaseOptions.TrustRoots.system
   /// Where credentials are stored; `credentials.json` in `$XDG_STATE_HOME/hearth` by default.
-  public var persistence: Persistence = .file(Self.defaultFile())
+  public var persistence: Persistence = .file(
+    "\(FilePath.stateDirectory())/hearth/\(fileName)"
+  )
   /// The user to start with if several are stored; nil means the one who signed in last.
   ///
   /// It may be an identifier, an email address or a display name.
@@ -38,20 +40,6 @@ public struct AuthConfiguration: Sendable {
 }
 
 extension AuthConfiguration {
-  /// The default credential file, according to the XDG base directory specification.
-  ///
-  /// - Returns: The path of the file, which need not exist.
-  static func defaultFile(
-    _ environment: [String: String] = ProcessInfo.processInfo.environment
-  ) -> String {
-    // The specification requires relative paths to be ignored.
-    if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
-      return "\(state)/hearth/\(fileName)"
-    }
-    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-    return "\(home ?? NSHomeDirectory())/.local/state/hearth/\(fileName)"
-  }
-
   package static let fileName = "credentials.json"
 
   func makeStore(on eventLoop: any EventLoop) -> any CredentialStore {

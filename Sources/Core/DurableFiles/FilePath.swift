@@ -31,6 +31,17 @@ package enum FilePath {
     throw FileFailure(errno, action: "cannot read \(path)")
   }
 
+  /// The directory of the state that programs keep, according to the XDG base directory
+  /// specification; it may not exist yet.
+  package static func stateDirectory(
+    _ environment: [String: String] = ProcessInfo.processInfo.environment
+  ) -> String {
+    // The specification requires relative paths to be ignored.
+    if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state }
+    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+    return "\(home ?? NSHomeDirectory())/.local/state"
+  }
+
   private typealias Part = Substring.UnicodeScalarView
 
   private static func parts(of path: String) -> (directory: Part, name: Part) {

@@ -1,3 +1,4 @@
+import DurableFiles
 import Foundation
 import GRDB
 import OfflineTestSupport
@@ -550,11 +551,9 @@ struct SQLiteOfflineStoreTests {
   }
 
   // Differs: The file is in
-  @Test("The file location follows the environment")
-  func places() {
-    let state = OfflineFile.defaultDirectory(["XDG_STATE_HOME": "/s", "HOME": "/h"])
-    #expect(state == "/s/realtime-database")
-    let home = OfflineFile.defaultDirectory(["XDG_STATE_HOME": "relative", "HOME": "/h"])
-    #expect(home == "/h/.local/state/realtime-database")
+  @Test("The file is in a directory of its own below that of all programs' state")
+  func place() {
+    let path = OfflineFile(directory: nil, identity: "db").path
+    #expect(path.hasPrefix("\(FilePath.stateDirectory())/realtime-database/db-"))
   }
 }

@@ -66,11 +66,7 @@ extension Repo {
     observers: OfflineStoreObservers
   ) throws(OfflineStoreError) -> (store: any OfflineStore, state: OfflineState) {
     #if OfflineStorage
-    let environment = ProcessInfo.processInfo.environment
-    let file = OfflineFile(
-      directory: directory ?? OfflineFile.defaultDirectory(environment),
-      identity: identity
-    )
+    let file = OfflineFile(directory: directory, identity: identity)
     return try SQLiteOfflineStore.open(file, observers: observers)
     #else
     throw OfflineStoreError(

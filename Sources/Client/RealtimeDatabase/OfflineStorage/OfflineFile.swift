@@ -9,24 +9,14 @@ package struct OfflineFile: Sendable {
   private static let nameBytes = 80
 
   /// Names the file, in the directory of all stores, of the database with an identity.
-  package init(directory: String, identity: String) {
+  package init(directory: String?, identity: String) {
+    let directory = directory ?? "\(FilePath.stateDirectory())/realtime-database"
     let readable = identity.utf8.map {
       $0.isAlphanumeric || $0 == UInt8(ascii: "_") ? $0 : UInt8(ascii: "-")
     }
     let hex = SHA1.name(of: identity, byteCount: 4)
     let name = String(decoding: readable.suffix(Self.nameBytes), as: UTF8.self)
     path = "\(directory)/\(name)-\(hex).sqlite"
-  }
-
-  /// The default directory of stores: in `$XDG_STATE_HOME`, or in `~/.local/state`.
-  ///
-  /// - Returns: The path of a directory that may not exist yet.
-  static func defaultDirectory(_ environment: [String: String]) -> String {
-    if let state = environment["XDG_STATE_HOME"], state.hasPrefix("/") {
-      return state + "/realtime-database"
-    }
-    let home = environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-    return (home ?? NSHomeDirectory()) + "/.local/state/realtime-database"
   }
 
   /// Creates the directory and the file if they are missing, durably and for the owner only.
