@@ -19,7 +19,6 @@ struct ResumableClientTests {
     private(set) var isClosed = false
 
     func send(_ message: EncodedMessage) {}
-    func sendUnlessCongested(_ message: EncodedMessage) -> Bool { true }
     func allow(isStranger: Bool, messageBytes: Int) {}
     func whenRelieved(_ body: @escaping () -> Void) { body() }
     func keepAlive() {}

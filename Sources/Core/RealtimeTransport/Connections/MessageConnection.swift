@@ -46,4 +46,10 @@ package protocol MessageConnection: AnyObject {
 
 extension MessageConnection {
   package var mayReturn: Bool { false }
+
+  package func sendUnlessCongested(_ message: EncodedMessage) -> Bool {
+    guard !isCongested else { return false }
+    send(message)
+    return true
+  }
 }

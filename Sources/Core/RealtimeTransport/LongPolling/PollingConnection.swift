@@ -163,13 +163,6 @@ package final class PollingConnection: MessageConnection {
     }
   }
 
-  package func sendUnlessCongested(_ message: EncodedMessage) -> Bool {
-    if case .moved(let socket) = stage { return socket.sendUnlessCongested(message) }
-    guard !isCongested else { return false }
-    send(message)
-    return true
-  }
-
   package var hasNotableOutput: Bool {
     if case .moved(let socket) = stage { return socket.hasNotableOutput }
     return session.queuedBytes > min(16 * 1_024, limits.congestionBytes)

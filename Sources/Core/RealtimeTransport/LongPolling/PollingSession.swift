@@ -92,12 +92,7 @@ struct PollingSession {
   var isAwaited: Bool { !open.isEmpty }
 
   /// Whether the client has been told to close.
-  var isClosed: Bool {
-    switch phase {
-    case .open, .closing: false
-    case .closed: true
-    }
-  }
+  var isClosed: Bool { phase == .closed }
 
   // MARK: Sending
 

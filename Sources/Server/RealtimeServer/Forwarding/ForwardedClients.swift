@@ -398,12 +398,6 @@ final class ForwardedSession: MessageConnection {
     link?.send(message, number)
   }
 
-  func sendUnlessCongested(_ message: EncodedMessage) -> Bool {
-    guard !isCongested else { return false }
-    send(message)
-    return true
-  }
-
   func allow(isStranger: Bool, messageBytes: Int) {
     link?.send(.limits, number, "\(isStranger ? 1 : 0) \(messageBytes)".utf8)
   }

@@ -178,12 +178,6 @@ final class ResumableClient: MessageConnection {
     client.send(message)
   }
 
-  func sendUnlessCongested(_ message: EncodedMessage) -> Bool {
-    guard !client.isCongested else { return false }
-    send(message)
-    return true
-  }
-
   /// Notes what a server says.
   ///
   /// - Returns: What the client is told instead.
