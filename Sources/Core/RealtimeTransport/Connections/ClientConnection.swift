@@ -22,7 +22,6 @@ package final class ClientConnection: Sendable {
     var phase = Phase.connecting
     var channel: (any Channel)?
     var deadline: Scheduled<Void>?
-    var meter: ReadMeter?
     /// The reason for the end, if known before the channel has closed.
     var end: ConnectionEnd?
   }
@@ -105,6 +104,8 @@ package final class ClientConnection: Sendable {
 
   /// An acknowledgement counts as current if it arrived within this many milliseconds.
   private static let recent: UInt32 = 1_500
+  /// The number of bytes that count as progress; small messages are shorter.
+  private static let progress = 32 * 1_024
 
   /// Closes the connection; no more messages are delivered.
   package func close() {
@@ -150,9 +151,6 @@ package final class ClientConnection: Sendable {
       channel.close(promise: nil)
       return
     }
-    let meter = ReadMeter(onProgress: onProgress)
-    try channel.pipeline.syncOperations.addHandler(meter)
-    state.value.meter = meter
     let upgrader = FrameUpgrade.Client { try self.open($0) }
     let head = HTTPRequestHead(
       version: .http1_1,
@@ -199,14 +197,21 @@ package final class ClientConnection: Sendable {
   }
 
   private func open(_ channel: any Channel) throws {
-    let onMessage = onMessage
-    let meter = state.value.meter
+    let (onProgress, onMessage) = (onProgress, onMessage)
+    // The bytes read since the last message or report.
+    var readBytes = 0
     let handler = MessageHandler(
       role: .client,
       limits: Shared(limits),
       peer: target,
+      onRead: { bytes in
+        readBytes += bytes
+        guard readBytes >= Self.progress else { return }
+        readBytes = 0
+        onProgress()
+      },
       onMessage: { message in
-        meter?.messageEnded()
+        readBytes = 0
         onMessage(message)
       },
       onEnd: { self.finish($0) }
@@ -291,34 +296,5 @@ private final class RefusalHandler: ChannelInboundHandler {
         description: "\(target) refused: HTTP \(status) \(text)"
       )
     )
-  }
-}
-
-/// Reports progress while a long message arrives.
-private final class ReadMeter: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-
-  /// The number of bytes that count as progress; small messages are shorter.
-  private static let step = 32 * 1_024
-
-  private let onProgress: () -> Void
-  private var bytes = 0
-
-  init(onProgress: @escaping () -> Void) {
-    self.onProgress = onProgress
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    bytes += Self.unwrapInboundIn(data).readableBytes
-    if bytes >= Self.step {
-      bytes = 0
-      onProgress()
-    }
-    context.fireChannelRead(data)
-  }
-
-  /// Starts over when a message is complete.
-  func messageEnded() {
-    bytes = 0
   }
 }

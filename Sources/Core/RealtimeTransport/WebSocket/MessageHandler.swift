@@ -69,6 +69,7 @@ final class MessageHandler: ConnectionHandler {
   private let socket: SocketWriter?
   private let endOfTick: OutputTick?
   private let memory: ConnectionMemory?
+  private let onRead: ((Int) -> Void)?
   private let onMessage: ([UInt8]) -> Void
   private let onExcess: ((Int64) -> Void)?
   private let onEnd: (ConnectionEnd) -> Void
@@ -98,6 +99,7 @@ final class MessageHandler: ConnectionHandler {
   ///   - memory: The memory that connections share; nil to share none and have no bounds.
   ///   - restOfNetwork: Counts an empty frame for the network of the other end, and returns how
   ///     long to rest if there have been too many.
+  ///   - onRead: Receives the number of bytes of each read, before the messages in them.
   ///   - onMessage: Receives each message.
   ///   - onExcess: Receives the number of each request that is too long, once its message has been
   ///     skipped; if nil, such a message ends the connection.
@@ -110,6 +112,7 @@ final class MessageHandler: ConnectionHandler {
     endOfTick: OutputTick? = nil,
     memory: ConnectionMemory? = nil,
     restOfNetwork: @escaping (NIODeadline) -> TimeAmount? = { _ in nil },
+    onRead: ((Int) -> Void)? = nil,
     onMessage: @escaping ([UInt8]) -> Void,
     onExcess: ((Int64) -> Void)? = nil,
     onEnd: @escaping (ConnectionEnd) -> Void
@@ -121,6 +124,7 @@ final class MessageHandler: ConnectionHandler {
     self.endOfTick = endOfTick
     self.memory = memory
     self.restOfNetwork = restOfNetwork
+    self.onRead = onRead
     self.onMessage = onMessage
     self.onExcess = onExcess
     self.onEnd = onEnd
@@ -266,6 +270,7 @@ final class MessageHandler: ConnectionHandler {
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let bytes = Self.unwrapInboundIn(data)
+    onRead?(bytes.readableBytes)
     promise.received(bytes.readableBytes)
     decoder.append(bytes)
     decode()
