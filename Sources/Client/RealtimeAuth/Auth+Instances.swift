@@ -74,7 +74,7 @@ extension Auth {
     var store = configuration.makeStore(on: eventLoop)
     var accounts: [Account] = []
     do throws(AuthError) {
-      accounts = try store.accounts(of: target.identity)
+      accounts = try store.read().accounts(of: target.identity)
     } catch {
       DefaultLog.logger("hearth.auth").error("\(error)")
       store = MemoryCredentials()

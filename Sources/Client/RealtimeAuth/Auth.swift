@@ -71,7 +71,7 @@ public final class Auth: Sendable {
       target,
       configuration: configuration,
       store: store,
-      accounts: try store.accounts(of: target.identity),
+      accounts: try store.read().accounts(of: target.identity),
       eventLoop: eventLoop
     )
   }
@@ -244,7 +244,7 @@ extension Auth {
   private func freshTokens(_ account: Account) async throws(AuthError) -> Account.Tokens {
     var refreshToken = account.tokens.refreshToken
     if store.isShared, state.withLockedValue(\.isKept),
-      let accounts = try? store.accounts(of: server)
+      let accounts = try? store.read().accounts(of: server)
     {
       guard let kept = accounts.first(where: { $0.uid == account.uid })?.tokens else {
         throw .signedOutElsewhere
@@ -260,7 +260,7 @@ extension Auth {
 
   private func save(_ account: Account, isNew: Bool) {
     do throws(AuthError) {
-      try store.save(account, of: server, isNew: isNew)
+      try store.change { $0.save(account, of: server, isNew: isNew) }
       if isNew { state.withLockedValue { $0.isKept = true } }
     } catch {
       if isNew { state.withLockedValue { $0.isKept = false } }
@@ -270,7 +270,7 @@ extension Auth {
 
   private func remove(_ account: Account) {
     do throws(AuthError) {
-      try store.remove(uid: account.uid, of: server)
+      try store.change { $0.remove(uid: account.uid, of: server) }
     } catch {
       logger.error("cannot remove the credentials: \(error)")
     }

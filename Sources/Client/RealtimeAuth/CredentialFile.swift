@@ -20,18 +20,6 @@ struct CredentialFile: CredentialStore {
   /// The maximum size of a credential file, in bytes.
   private static let longest = 4 * 1_024 * 1_024
 
-  func accounts(of server: String) throws(AuthError) -> [Account] {
-    try read().accounts(of: server)
-  }
-
-  func save(_ account: Account, of server: String, isNew: Bool) throws(AuthError) {
-    try change { $0.save(account, of: server, isNew: isNew) }
-  }
-
-  func remove(uid: String, of server: String) throws(AuthError) {
-    try change { $0.remove(uid: uid, of: server) }
-  }
-
   func refreshTurn(uid: String, of server: String) async -> RefreshTurn {
     let name = SHA1.name(of: "\(server) \(uid)")
     let lock = open("\(path).\(name).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -47,8 +35,6 @@ struct CredentialFile: CredentialStore {
   }
 
   /// Reads the file; a missing file gives an empty book.
-  ///
-  /// - Throws: ``AuthError`` of kind `keychainError`.
   func read() throws(AuthError) -> CredentialBook {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {
@@ -85,7 +71,7 @@ struct CredentialFile: CredentialStore {
     }
   }
 
-  private func change(_ body: (inout CredentialBook) -> Void) throws(AuthError) {
+  func change(_ body: (inout CredentialBook) -> Void) throws(AuthError) {
     try prepareDirectory()
     let lock = open("\(path).lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard lock >= 0 else { throw failure("cannot be locked", code: errno) }
@@ -141,7 +127,9 @@ struct CredentialBook: Equatable, Sendable {
     entries.filter { $0.server == server }.map(\.account)
   }
 
-  /// Stores an account; see ``CredentialStore/save(_:of:isNew:)``.
+  /// Stores an account, replacing an earlier version of it.
+  ///
+  /// Unless the user has just signed in, an account that was removed stays removed.
   mutating func save(_ account: Account, of server: String, isNew: Bool) {
     let entry = Entry(server: server, account: account)
     let index = entries.firstIndex { $0.server == server && $0.account.uid == account.uid }

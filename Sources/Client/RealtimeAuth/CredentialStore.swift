@@ -5,22 +5,15 @@ internal import NIOConcurrencyHelpers
 ///
 /// The calls may read and write files, and may come from any thread.
 protocol CredentialStore: Sendable {
-  /// The accounts on a server, most recent sign-in first.
+  /// Reads the credentials.
   ///
   /// - Throws: ``AuthError`` of kind `keychainError`.
-  func accounts(of server: String) throws(AuthError) -> [Account]
+  func read() throws(AuthError) -> CredentialBook
 
-  /// Stores an account, replacing an earlier version of it.
-  ///
-  /// Unless the user has just signed in, an account that was removed stays removed.
+  /// Changes the credentials, which nobody else changes meanwhile.
   ///
   /// - Throws: ``AuthError`` of kind `keychainError`.
-  func save(_ account: Account, of server: String, isNew: Bool) throws(AuthError)
-
-  /// Removes an account.
-  ///
-  /// - Throws: ``AuthError`` of kind `keychainError`.
-  func remove(uid: String, of server: String) throws(AuthError)
+  func change(_ body: (inout CredentialBook) -> Void) throws(AuthError)
 
   /// Waits until no other process is refreshing an account's tokens; stops waiting after some time.
   ///
@@ -54,17 +47,9 @@ final class MemoryCredentials: CredentialStore {
 
   let isShared = false
 
-  func accounts(of server: String) throws(AuthError) -> [Account] {
-    book.withLockedValue { $0.accounts(of: server) }
-  }
+  func read() -> CredentialBook { book.withLockedValue(\.self) }
 
-  func save(_ account: Account, of server: String, isNew: Bool) throws(AuthError) {
-    book.withLockedValue { $0.save(account, of: server, isNew: isNew) }
-  }
-
-  func remove(uid: String, of server: String) throws(AuthError) {
-    book.withLockedValue { $0.remove(uid: uid, of: server) }
-  }
+  func change(_ body: (inout CredentialBook) -> Void) { book.withLockedValue { body(&$0) } }
 
   func refreshTurn(uid: String, of server: String) async -> RefreshTurn { .unshared }
 }
