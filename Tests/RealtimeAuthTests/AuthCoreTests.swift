@@ -125,7 +125,7 @@ private struct AuthPlayer: TranscriptPlayer {
       "token \(number) \(account?.tokens.idToken ?? "-")"
     case .token(let number, .failure(let error)):
       "token \(number) \(error.kind)\(error.isTemporary ? " (temporary)" : "")"
-    case .userChanged(let isOther): isOther ? "other user" : "same user"
+    case .userChanged: "other user"
     case .tokenChanged(let account): "new token \(account?.tokens.idToken ?? "-")"
     case .save(let account, let isNew): "save \(account.uid) \(isNew)"
     case .remove(let account): "remove \(account.uid)"

@@ -188,7 +188,7 @@ public final class Auth: Sendable {
     case .token(let number, let result):
       let waiting = state.withLockedValue { $0.waiting.removeValue(forKey: number) }
       waiting?.resume(with: result.mapError { $0 as any Error })
-    case .userChanged(let isOther): if isOther { userChanged() }
+    case .userChanged: call(state.withLockedValue(\.listeners).filter { !$0.value.isForTokens })
     case .tokenChanged(let account): tokenChanged(account)
     case .save(let account, let isNew): save(account, isNew: isNew)
     case .remove(let account): remove(account)
@@ -274,10 +274,6 @@ extension Auth {
     } catch {
       logger.error("cannot remove the credentials: \(error)")
     }
-  }
-
-  private func userChanged() {
-    call(state.withLockedValue(\.listeners).filter { !$0.value.isForTokens })
   }
 
   private func tokenChanged(_ account: Account?) {

@@ -61,9 +61,7 @@ struct AuthCore: Sendable {
     self.account = account
     failures = 0
     outputs.append(.save(account, isNew: isNew))
-    if earlier?.uid != account.uid || earlier?.profile != account.profile {
-      outputs.append(.userChanged(isOther: earlier?.uid != account.uid))
-    }
+    if earlier?.uid != account.uid { outputs.append(.userChanged) }
     outputs.append(.tokenChanged(account))
     schedule(now: now)
   }
@@ -75,7 +73,7 @@ struct AuthCore: Sendable {
     failures = 0
     outputs.append(.cancelTimer)
     outputs.append(.remove(account))
-    outputs.append(.userChanged(isOther: true))
+    outputs.append(.userChanged)
     outputs.append(.tokenChanged(nil))
   }
 
@@ -84,7 +82,6 @@ struct AuthCore: Sendable {
     account.profile = profile
     self.account = account
     outputs.append(.save(account, isNew: false))
-    outputs.append(.userChanged(isOther: false))
   }
 
   private mutating func tokenWanted(_ request: Int, isForced: Bool, now: Int64) {
@@ -188,8 +185,8 @@ enum AuthOutput: Sendable {
   case cancelTimer
   /// Answer a caller's token request; nil means that no user is signed in.
   case token(Int, Result<Account?, AuthError>)
-  /// Another user or no user is signed in, or the profile changed.
-  case userChanged(isOther: Bool)
+  /// Another user or no user is signed in.
+  case userChanged
   /// There is a new token, or no user is signed in any more.
   case tokenChanged(Account?)
   /// Store these credentials; they are new if the user has just signed in.
