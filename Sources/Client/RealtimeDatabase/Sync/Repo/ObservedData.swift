@@ -330,12 +330,11 @@ struct ObservedData: Sendable {
     switch operation {
     case .set(let node): return .set(resolve(node, at: path, time: time))
     case .merge(let changes):
-      var resolved: [Change] = []
-      for change in changes {
-        let whole = path.appending(change.path)
-        resolved.append(Change(change.path, to: resolve(change.node, at: whole, time: time)))
-      }
-      return .merge(resolved)
+      return .merge(
+        changes.map {
+          Change($0.path, to: resolve($0.node, at: path.appending($0.path), time: time))
+        }
+      )
     }
   }
 

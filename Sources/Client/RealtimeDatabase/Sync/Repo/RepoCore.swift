@@ -157,10 +157,10 @@ package struct RepoCore: Sendable {
       transactions.begin(request, in: &data, time: now)
       performTransactions()
     case .onDisconnect(let token, let path, let operation):
-      let kind = DisconnectAction.Kind.schedule(operation.withPrioritiesLast)
-      queue(DisconnectAction(token: token, path: path, kind: kind))
+      let scheduled = operation.withPrioritiesLast
+      queue(DisconnectAction(token: token, path: path, operation: scheduled))
     case .cancelOnDisconnect(let token, let path):
-      queue(DisconnectAction(token: token, path: path, kind: .cancel))
+      queue(DisconnectAction(token: token, path: path, operation: nil))
     case .purgeOutstandingWrites: return purgeOutstandingWrites()
     case .actAs, .authenticate, .unauthenticate, .goOnline, .goOffline, .probe, .transportOpened,
       .message, .transportProgress, .transportClosed, .storeSize, .timerFired:

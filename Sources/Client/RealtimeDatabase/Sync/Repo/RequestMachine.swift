@@ -40,20 +40,13 @@ struct PendingGet: Sendable {
 
 /// A change to the operations for the end of the connection that the server has not answered.
 struct DisconnectAction: Sendable {
-  enum Kind: Sendable {
-    case schedule(WriteOperation)
-    case cancel
-  }
-
   let token: RequestToken
   let path: Path
-  let kind: Kind
+  /// What to schedule; nil cancels what is scheduled at and below the path.
+  let operation: WriteOperation?
 
   var message: ClientRequest {
-    switch kind {
-    case .schedule(let operation): .onDisconnect(path: path, operation)
-    case .cancel: .cancelOnDisconnect(path: path)
-    }
+    operation.map { .onDisconnect(path: path, $0) } ?? .cancelOnDisconnect(path: path)
   }
 }
 
@@ -266,12 +259,9 @@ struct RequestMachine: Sendable {
   mutating func disconnectActionAnswered(_ number: Int64, isAccepted: Bool) -> RequestToken? {
     guard let action = disconnectActions.removeValue(forKey: number) else { return nil }
     guard isAccepted else { return action.token }
-    switch action.kind {
-    case .cancel: scheduled.clear(action.path)
-    case .schedule(let operation):
-      for change in operation.changes(at: action.path) {
-        scheduled.set(change.path, to: change.node)
-      }
+    if action.operation == nil { scheduled.clear(action.path) }
+    for change in action.operation?.changes(at: action.path) ?? [] {
+      scheduled.set(change.path, to: change.node)
     }
     return action.token
   }
