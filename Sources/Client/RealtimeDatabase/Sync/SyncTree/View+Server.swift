@@ -118,9 +118,9 @@ extension View {
     if update.overlay[path].completeNode != nil { return }
     let isComplete = cache.event.isComplete || path.isRoot
     guard let key = path.first else {
-      let new = wholeEvent(under: update.overlay)
-      update.changes.trackDifferences(from: cache.event.node, to: new.node)
-      return setEvent(new, isComplete: isComplete)
+      show(wholeEvent(under: update.overlay), in: &update)
+      cache.event.isComplete = isComplete
+      return
     }
     if key == .priority {
       if !filter.filters {

@@ -3,9 +3,9 @@ import RealtimeCore
 extension View {
   mutating func overwriteByUser(at path: Path, with node: Node, in update: inout Update) {
     guard let key = path.first else {
-      let new = filter.window(of: node)
-      update.changes.trackDifferences(from: cache.event.node, to: new.node)
-      return setEvent(new, isComplete: true)
+      show(filter.window(of: node), in: &update)
+      cache.event.isComplete = true
+      return
     }
     if key == .priority {
       if !filter.filters { cache.event.indexed.setPriority(node.leafValue) }
@@ -99,9 +99,7 @@ extension View {
       } else {
         whole = Self.knownChildren(of: server.node, under: update.overlay)
       }
-      let event = filter.window(of: whole)
-      update.changes.trackDifferences(from: cache.event.node, to: event.node)
-      cache.event.indexed = event
+      show(filter.window(of: whole), in: &update)
     }
     cache.event.isComplete = server.isComplete || update.overlay.completeNode != nil
   }

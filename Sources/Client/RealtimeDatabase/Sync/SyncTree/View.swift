@@ -132,12 +132,10 @@ struct View: Sendable {
     return registrations.count < count ? [owner] : []
   }
 
-  mutating func setEvent(_ indexed: IndexedNode, isComplete: Bool) {
-    cache.event = CacheNode(
-      indexed: indexed,
-      isComplete: isComplete,
-      isFiltered: filter.filters
-    )
+  /// Replaces all event data.
+  mutating func show(_ indexed: IndexedNode, in update: inout Update) {
+    update.changes.trackDifferences(from: cache.event.node, to: indexed.node)
+    cache.event.indexed = indexed
   }
 
   func source(in update: Update) -> ChildSource {
