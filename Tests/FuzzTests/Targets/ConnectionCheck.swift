@@ -77,7 +77,8 @@ enum ConnectionCheck {
 
   private static func understand(_ request: HTTPRequest) -> HTTPAnswer {
     do throws(RESTError) {
-      guard let rest = try RESTRequest(request) else { return .notREST }
+      let sender = Result { () throws(RESTError) in try RESTCredential(request) }
+      guard let rest = try RESTRequest(request, from: sender) else { return .notREST }
       let write = try rest.write()
       return rest.options.answer(.string("\(rest.method) \(rest.path) \(write == nil)"))
     } catch {

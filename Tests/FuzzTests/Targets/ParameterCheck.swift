@@ -10,7 +10,8 @@ enum ParameterCheck {
     let uri = "/p.json?" + String(decoding: input, as: UTF8.self)
     let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: uri)
     let request = HTTPRequest(head: head, peer: .network(address: "test"))
-    guard let rest = try? RESTRequest(request) else { return }
+    let sender = Result { () throws(RESTError) in try RESTCredential(request) }
+    guard let rest = try? RESTRequest(request, from: sender) else { return }
     if let query = rest.query {
       try demand((try? Query(json: query.json)) == query, "\(query.json.text) is another query")
       for place in QueryCheck.places { try QueryCheck.check(query, at: place) }

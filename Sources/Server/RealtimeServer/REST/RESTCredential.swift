@@ -13,14 +13,6 @@ struct RESTCredential {
   /// The credential as another server verified it; the credential itself did not come along.
   let verified: VerifiedCredential?
 
-  /// The sender of a request: the known one, or else the one that its credential names.
-  static func sender(
-    of request: HTTPRequest,
-    known: Result<RESTCredential, RESTError>?
-  ) throws(RESTError) -> RESTCredential {
-    if let known { try known.get() } else { try RESTCredential(request) }
-  }
-
   /// Reads the credential of a request without verifying it.
   ///
   /// - Parameters:

@@ -40,12 +40,12 @@ struct RESTRequest: Sendable {
   /// Parses a request; nil if its path is not a REST path.
   init?(
     _ request: HTTPRequest,
-    from sender: Result<RESTCredential, RESTError>? = nil,
+    from sender: Result<RESTCredential, RESTError>,
     depthLimit: Int = Limits.jsonDepth
   ) throws(RESTError) {
     guard let path = try RESTPath.location(in: request.path) else { return nil }
     self.path = path
-    credential = try RESTCredential.sender(of: request, known: sender)
+    credential = try sender.get()
     method = try Self.method(of: request)
     options = try RESTOptions(request, method: method)
     query =

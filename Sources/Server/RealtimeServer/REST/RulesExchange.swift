@@ -69,9 +69,9 @@ struct RulesRequest {
   /// - Throws: ``RESTError`` when the request is invalid; the rules themselves are not checked.
   init(
     _ request: HTTPRequest,
-    from sender: Result<RESTCredential, RESTError>? = nil
+    from sender: Result<RESTCredential, RESTError>
   ) throws(RESTError) {
-    credential = try RESTCredential.sender(of: request, known: sender)
+    credential = try sender.get()
     switch try RESTRequest.method(of: request) {
     case .get, .head:
       switch request.parameter("format") {
