@@ -542,7 +542,7 @@ struct ClusterSimulation {
     }
   }
 
-  private mutating func answer(_ client: Client, _ leader: Leadership.Leader, at index: Int) {
+  private mutating func answer(_ client: Client, _ leader: DatabaseLeader, at index: Int) {
     switch leader {
     case .here:
       guard servers[index].open[client.database] != nil else { return retry(client) }

@@ -160,7 +160,7 @@ struct LeadershipTests {
     var outputs = machine.handle(.lost("d", lease(), .damaged), at: .seconds(2))
     outputs += machine.handle(.closed("d"), at: .milliseconds(2_010))
     #expect(outputs.filter { $0 != .announce }.isEmpty, "\(outputs)")
-    let reason = Leadership.Leader.nowhere("the stored data is damaged")
+    let reason = DatabaseLeader.nowhere("the stored data is damaged")
     for request in 1...50 {
       outputs = machine.handle(.asked("d", request: request), at: .milliseconds(2_020 + request))
       #expect(outputs.filter { $0 != .announce } == [.answer(request: request, reason)])

@@ -132,36 +132,6 @@ package struct ClusterDetails: Sendable {
   package init() {}
 }
 
-/// The name of one run of a server; a restarted server has a new one.
-package struct ServerID: Hashable, Sendable, Comparable, CustomStringConvertible {
-  package let description: String
-
-  package init(_ description: String) { self.description = description }
-
-  /// What the names of tools begin with, which hold a database for a while and serve nobody.
-  private static let toolPrefix = "alone-"
-
-  package static func tool(_ name: String) -> ServerID { ServerID(toolPrefix + name) }
-
-  package var isTool: Bool { description.hasPrefix(Self.toolPrefix) }
-
-  package static func < (left: ServerID, right: ServerID) -> Bool {
-    left.description < right.description
-  }
-}
-
-package struct ClusterServer: Hashable, Sendable {
-  package var id: ServerID
-  /// The host at which clients reach it, with the port unless that is the default one; empty for a
-  /// tool.
-  package var host: String
-
-  package init(id: ServerID, host: String) {
-    self.id = id
-    self.host = host
-  }
-}
-
 /// The right to serve a database for a limited time.
 package struct Lease: Hashable, Sendable {
   package var database: String

@@ -44,7 +44,7 @@ package struct Leadership: Sendable {
     case acquire(String, insteadOf: LeaseMark?, knowing: StorageHistory?)
     /// Release a lease; the storage's answer becomes an input.
     case release(Lease, to: ServerID?)
-    case answer(request: Int, Leader)
+    case answer(request: Int, DatabaseLeader)
     /// Open a database, which this server leads until the given time.
     case open(Lease, until: Duration)
     /// A lease is valid until a later time.
@@ -56,15 +56,6 @@ package struct Leadership: Sendable {
     case report(StorageLoss)
     /// No database is led any more, so the server may end.
     case stopped
-  }
-
-  package enum Leader: Sendable, Equatable {
-    case here
-    case there(ClusterServer)
-    /// No server at the moment, and why.
-    case nowhere(String)
-    /// None, because the database has been removed or renamed.
-    case absent
   }
 
   /// How a database is let go.
@@ -527,12 +518,12 @@ package struct Leadership: Sendable {
     databases[name]?.waiting = []
   }
 
-  private mutating func send(_ name: String, to leader: Leader) {
+  private mutating func send(_ name: String, to leader: DatabaseLeader) {
     answer((databases[name]?.waiting ?? []).map(\.number), with: leader)
     databases[name] = nil
   }
 
-  private mutating func answer(_ requests: [Int], with leader: Leader) {
+  private mutating func answer(_ requests: [Int], with leader: DatabaseLeader) {
     for request in requests { outputs.append(.answer(request: request, leader)) }
   }
 

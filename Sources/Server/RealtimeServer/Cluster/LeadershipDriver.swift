@@ -350,12 +350,12 @@ final class LeadershipDriver: DatabaseLeaders {
     )
   }
 
-  private func answer(_ request: Int, with leader: Leadership.Leader) {
+  private func answer(_ request: Int, with leader: DatabaseLeader) {
     guard let (database, promise) = requests.removeValue(forKey: request) else { return }
     switch leader {
     case .here: promise.succeed(.here)
     case .there(let server):
-      promise.succeed(.there(host: server.host, server: server.id.description))
+      promise.succeed(leader)
       watch(.sent(database, to: server))
     case .nowhere(let reason):
       promise.succeed(.nowhere(trouble.map { "\(reason): \($0)" } ?? reason))

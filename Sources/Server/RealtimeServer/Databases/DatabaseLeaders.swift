@@ -22,14 +22,43 @@ protocol DatabaseLeaders: AnyObject {
   func closed(_ name: String)
 }
 
-enum DatabaseLeader: Equatable {
+package enum DatabaseLeader: Sendable, Equatable {
   case here
-  /// Another server: its host, and the name of its run.
-  case there(host: String, server: String)
+  case there(ClusterServer)
   /// No server at the moment, and why.
   case nowhere(String)
   /// None, because there is no database with this name.
   case absent
+}
+
+/// The name of one run of a server; a restarted server has a new one.
+package struct ServerID: Hashable, Sendable, Comparable, CustomStringConvertible {
+  package let description: String
+
+  package init(_ description: String) { self.description = description }
+
+  /// What the names of tools begin with, which hold a database for a while and serve nobody.
+  private static let toolPrefix = "alone-"
+
+  package static func tool(_ name: String) -> ServerID { ServerID(toolPrefix + name) }
+
+  package var isTool: Bool { description.hasPrefix(Self.toolPrefix) }
+
+  package static func < (left: ServerID, right: ServerID) -> Bool {
+    left.description < right.description
+  }
+}
+
+package struct ClusterServer: Hashable, Sendable {
+  package var id: ServerID
+  /// The host at which clients reach it, with the port unless that is the default one; empty for a
+  /// tool.
+  package var host: String
+
+  package init(id: ServerID, host: String) {
+    self.id = id
+    self.host = host
+  }
 }
 
 /// Thrown when a request is not answered here, because another server leads its database.

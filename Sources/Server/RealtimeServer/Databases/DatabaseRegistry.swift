@@ -319,10 +319,10 @@ extension DatabaseRegistry {
         } else {
           promise.fail(RESTError(503, reason: "the database cannot be opened"))
         }
-      case .success(.there(let host, let server)):
-        let redirection = Redirection(host: host, server: server)
+      case .success(.there(let server)):
+        let redirection = Redirection(host: server.host, server: server.id.description)
         self.elsewhere[name] = redirection
-        self.onLeader(name, server)
+        self.onLeader(name, redirection.server)
         promise.fail(redirection)
       case .success(.nowhere(let reason)): promise.fail(RESTError(503, reason: reason))
       case .success(.absent): promise.fail(Self.absence)
