@@ -209,10 +209,3 @@ final class PostgresPort: @unchecked Sendable {
     )
   }
 }
-
-extension Duration {
-  var milliseconds: Int64 {
-    let (seconds, attoseconds) = components
-    return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
-  }
-}

@@ -487,7 +487,7 @@ final class LeadershipDriver: DatabaseLeaders {
 }
 
 extension Duration {
-  fileprivate var milliseconds: Int64 { Int64(self / .milliseconds(1)) }
+  package var milliseconds: Int64 { Int64(self / .milliseconds(1)) }
 }
 
 /// The time since the computer was started, including sleep: leases run on during sleep.

@@ -96,7 +96,7 @@ struct Cluster: ParsableCommand {
       JSONValue.object(
         ("id", .string($0.server.id.description)),
         ("host", .string($0.server.host)),
-        ("silentMilliseconds", .integer(Int64($0.age / .milliseconds(1))))
+        ("silentMilliseconds", .integer($0.age.milliseconds))
       )
     }
     let leases = view.leases.map { lease in
@@ -106,7 +106,7 @@ struct Cluster: ParsableCommand {
         ("epoch", .integer(lease.epoch)),
         ("leader", .string(lease.holder.description)),
         ("host", host.map { .string($0) } ?? .null),
-        ("renewedMilliseconds", .integer(Int64(lease.age / .milliseconds(1)))),
+        ("renewedMilliseconds", .integer(lease.age.milliseconds)),
         ("unfoldedCommits", .integer(details.unfolded[lease.database] ?? 0))
       )
     }
