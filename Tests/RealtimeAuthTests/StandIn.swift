@@ -153,7 +153,7 @@ struct StandInVerifier: CredentialVerifier {
       throw RequestError(.expiredToken, reason: "Auth token is expired.")
     }
     let auth = JSONValue.object(("uid", .string(owner.uid)))
-    return VerifiedCredential(identity: .user(auth), auth: auth, expires: owner.expires)
+    return VerifiedCredential(identity: .user(auth), expires: owner.expires)
   }
 }
 

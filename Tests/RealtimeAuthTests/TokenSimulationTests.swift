@@ -277,6 +277,6 @@ struct TimedTokens: CredentialVerifier {
       throw RequestError(.expiredToken, reason: "Auth token is expired.")
     }
     let user = JSONValue.object(("uid", .string("ann")))
-    return VerifiedCredential(identity: .user(user), auth: user, expires: end)
+    return VerifiedCredential(identity: .user(user), expires: end)
   }
 }

@@ -18,7 +18,6 @@ struct TestVerifier: CredentialVerifier {
     let auth = JSONValue.object(("uid", .string(String(name))))
     return VerifiedCredential(
       identity: .user(auth),
-      auth: auth,
       expires: words.last.flatMap { Int64($0) }
     )
   }

@@ -154,6 +154,6 @@ private struct GuestVerifier: CredentialVerifier {
     let name = authentication.credential
     let provider = name.hasPrefix("guest") ? "anonymous" : "password"
     let auth = JSONValue.object(("uid", .string(name)), ("provider", .string(provider)))
-    return VerifiedCredential(identity: .user(auth), auth: auth)
+    return VerifiedCredential(identity: .user(auth))
   }
 }

@@ -21,7 +21,6 @@ struct NamedVerifier: CredentialVerifier {
     let auth = JSONValue.object(("uid", .string(String(name))))
     return VerifiedCredential(
       identity: .user(auth),
-      auth: auth,
       expires: words.last.flatMap { Int64($0) }
     )
   }

@@ -33,7 +33,6 @@ extension RedirectTicket {
       ("r", .string(request.digest)),
       ("e", .integer(end)),
       ("i", credential.identity.json),
-      ("a", credential.auth),
       ("x", credential.expires.map { .integer($0) } ?? .null)
     )
     return Cryptography.sealed(json, with: secret, for: Self.purpose)
@@ -43,13 +42,13 @@ extension RedirectTicket {
   init?(_ text: String, sealedWith secret: [UInt8]) {
     guard let json = Cryptography.opened(text, with: secret, for: Self.purpose),
       let server = json["s"]?.string, let digest = json["r"]?.string, let end = json["e"]?.integer,
-      let identity = json["i"].flatMap({ Identity(json: $0) }), let auth = json["a"]
+      let identity = json["i"].flatMap({ Identity(json: $0) })
     else { return nil }
     self.init(
       server: server,
       request: TicketedRequest(digest: digest),
       end: end,
-      credential: VerifiedCredential(identity: identity, auth: auth, expires: json["x"]?.integer)
+      credential: VerifiedCredential(identity: identity, expires: json["x"]?.integer)
     )
   }
 }

@@ -204,7 +204,7 @@ struct EmulatorVerifier: CredentialVerifier {
       ("provider", provider),
       ("token", token.claims)
     )
-    return VerifiedCredential(identity: .user(auth), auth: auth)
+    return VerifiedCredential(identity: .user(auth))
   }
 }
 

@@ -160,7 +160,7 @@ package struct IdentityVerifier: CredentialVerifier {
       ("token", claims)
     )
     let expires = claims["exp"]?.integer.map { $0 * 1_000 }
-    return VerifiedCredential(identity: .user(auth), auth: auth, expires: expires)
+    return VerifiedCredential(identity: .user(auth), expires: expires)
   }
 
   package func isShutOut(_ auth: JSONValue) -> Bool {

@@ -92,7 +92,7 @@ extension ServerCore {
     guard time < end, ticket.end <= time + RedirectTicket.lifetime + RedirectTicket.margin else {
       throw Self.ticketRefusal("has expired")
     }
-    if identities.verifier(of: name).isShutOut(ticket.credential.auth) {
+    if let auth = ticket.credential.identity.auth, identities.verifier(of: name).isShutOut(auth) {
       throw RESTError(401, reason: "Auth token is revoked.")
     }
     if isCarriedOut, !useTicket(text, until: end, at: time) {

@@ -147,8 +147,7 @@ struct Access: Sendable {
 
   /// Whether an identity has been revoked, so that nothing may be written as it.
   func isShutOut(_ identity: Identity) -> Bool {
-    guard case .user(let auth?) = identity else { return false }
-    return verifier.isShutOut(auth)
+    identity.auth.map(verifier.isShutOut) ?? false
   }
 
   /// Verifies a credential and returns the resulting auth state.
@@ -161,7 +160,7 @@ struct Access: Sendable {
   ///   - known: What the credential proves, if another server has verified it.
   ///   - base: The identity of the peer without it.
   ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: The auth state, and what the client is told about it.
+  /// - Returns: The auth state.
   /// - Throws: A ``RequestError`` when the credential is not accepted or has expired, or its
   ///   holder cannot act as asked.
   func verify(
@@ -169,7 +168,7 @@ struct Access: Sendable {
     knowing known: VerifiedCredential? = nil,
     base: Identity,
     at timestamp: Int64
-  ) throws(RequestError) -> (state: AuthState, members: [JSONMember]) {
+  ) throws(RequestError) -> AuthState {
     let verified: VerifiedCredential
     if let known {
       verified = known
@@ -187,23 +186,19 @@ struct Access: Sendable {
     if let expires = verified.expires, expires <= timestamp {
       throw RequestError(.expiredToken, reason: AuthState.expiry)
     }
-    var state = AuthState(identity: verified.identity, expires: verified.expires)
-    var auth = verified.auth
     // Only administrators act as others; anyone else's wish is ignored.
     if verified.identity == .administrator {
       if authentication.actsAsNobody || authentication.override == .null {
-        state = AuthState(identity: .anonymous, isExplained: true, expires: verified.expires)
-        auth = .null
-      } else if let override = authentication.override {
+        return AuthState(identity: .anonymous, isExplained: true, expires: verified.expires)
+      }
+      if let override = authentication.override {
         guard override.members != nil else {
           throw .invalidToken("the user to act as must be an object or null")
         }
-        state = AuthState(identity: .user(override), isExplained: true, expires: verified.expires)
-        auth = override
+        return AuthState(identity: .user(override), isExplained: true, expires: verified.expires)
       }
     }
-    let expires = verified.expires.map { JSONMember("expires", .integer($0 / 1_000)) }
-    return (state, [JSONMember("auth", auth)] + [expires].compactMap(\.self))
+    return AuthState(identity: verified.identity, expires: verified.expires)
   }
 
   // MARK: Permissions

@@ -40,12 +40,11 @@ extension TreeHub {
     at timestamp: Int64
   ) throws(RequestError) {
     guard let base = access.base(of: peer) else { return }
-    let verified = try access.verify(authentication, knowing: known, base: base, at: timestamp)
+    let state = try access.verify(authentication, knowing: known, base: base, at: timestamp)
     now = timestamp
-    // The response is the one the impersonated user would get, without an explanation.
-    let state = verified.state.unexplained
     writes.setOwner(state.identity, of: peer)
-    become(state, peer: peer)
+    // The response is the one the impersonated user would get, without an explanation.
+    become(state.unexplained, peer: peer)
   }
 
   /// Signs a peer in, and reviews its listens before responding.
@@ -58,10 +57,13 @@ extension TreeHub {
   ) {
     guard let base = access.base(of: origin.peer) else { return }
     do throws(RequestError) {
-      let verified = try access.verify(authentication, base: base, at: timestamp)
-      writes.setOwner(verified.state.identity, of: origin.peer)
-      become(verified.state, peer: origin.peer)
-      let members = JSONValue.object(verified.members)
+      let state = try access.verify(authentication, base: base, at: timestamp)
+      writes.setOwner(state.identity, of: origin.peer)
+      become(state, peer: origin.peer)
+      let members = JSONValue.object(
+        ("auth", state.identity.auth ?? .null),
+        ("expires", state.expires.map { .integer($0 / 1_000) })
+      )
       answer(origin, with: ServerMessage.Response(.ok, payload: .json(members)), orElse: .keep)
     } catch {
       become(nil, peer: origin.peer)
@@ -116,7 +118,7 @@ extension TreeHub {
   ) -> [HubOutput] {
     now = timestamp
     for (peer, state) in access.states() where !state.isExplained {
-      guard case .user(let auth?) = state.identity, isDead(auth) else { continue }
+      guard let auth = state.identity.auth, isDead(auth) else { continue }
       endCredential(of: peer, reason: AuthState.revocation)
     }
     return flush()

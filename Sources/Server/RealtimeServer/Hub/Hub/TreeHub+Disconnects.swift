@@ -57,11 +57,7 @@ extension TreeHub {
     where isShutOut: (JSONValue) -> Bool
   ) -> [HubOutput] {
     now = timestamp
-    let steps = disconnects.withdraw { identity in
-      guard case .user(let auth?) = identity else { return false }
-      return isShutOut(auth)
-    }
-    addSteps(steps)
+    addSteps(disconnects.withdraw { $0.auth.map(isShutOut) ?? false })
     return flush()
   }
 

@@ -11,6 +11,9 @@ package enum Identity: Sendable, Hashable {
   /// A peer that has not signed in.
   package static let anonymous = Identity.user(nil)
 
+  /// What the rules see as `auth`; nil for administrators and anonymous peers.
+  package var auth: JSONValue? { if case .user(let auth) = self { auth } else { nil } }
+
   /// The identifier of the user that `auth` names, or nil for administrators and anonymous peers.
   package var uid: String? { member("uid") }
 
@@ -21,9 +24,7 @@ package enum Identity: Sendable, Hashable {
   var isLocal: Bool { member("provider") == ClientRequest.Authentication.localProvider }
 
   /// A text in `auth`, or nil.
-  private func member(_ name: String) -> String? {
-    if case .user(let auth?) = self { auth[name]?.string } else { nil }
-  }
+  private func member(_ name: String) -> String? { auth?[name]?.string }
 
   /// Whether anybody can be any number of it: a user with an anonymous account, or nobody.
   var isShared: Bool { self != .administrator && (uid == nil || isGuest) }
@@ -84,8 +85,6 @@ extension CredentialVerifier {
 package struct VerifiedCredential: Sendable, Equatable {
   /// Whom it belongs to.
   package var identity: Identity
-  /// What the client learns about itself: the `auth` variable, or null.
-  package var auth: JSONValue = .null
   /// When it expires, in milliseconds since 1970; nil means never.
   package var expires: Int64?
 }
