@@ -61,7 +61,9 @@ final class TestCluster: Sendable {
           serving.signedIn += database.sessions.keys.count {
             database.hub.limitedUser(of: $0) != nil
           }
-          serving.strangers += database.sessions.keys.count { database.hub.hasDoneNothing($0) }
+          serving.strangers += database.sessions.keys.count {
+            database.hub.access.hasDoneNothing($0)
+          }
         }
         return part(serving)
       }.get()

@@ -98,7 +98,7 @@ extension DatabaseCore {
   ///
   /// - Complexity: O(connections)
   var idlest: Session? {
-    sessions.values.filter { !$0.readsElsewhere && hub.hasDoneNothing($0.peer) }
+    sessions.values.filter { !$0.readsElsewhere && hub.access.hasDoneNothing($0.peer) }
       .min { $0.begin < $1.begin }
   }
 

@@ -16,12 +16,9 @@ extension TreeHub {
   /// It must when it has not signed in, the rules have allowed it nothing so far, and they would
   /// not let it read everything.
   func needsSignIn(_ peer: PeerID) -> Bool {
-    guard hasDoneNothing(peer), let state = access.state(of: peer) else { return false }
+    guard access.hasDoneNothing(peer), let state = access.state(of: peer) else { return false }
     return !mayRead(.root, as: state)
   }
-
-  /// Whether a peer has not signed in, and the rules have allowed it nothing so far.
-  func hasDoneNothing(_ peer: PeerID) -> Bool { access.hasDoneNothing(peer) }
 
   // MARK: Signing in
 

@@ -57,7 +57,7 @@ extension TreeHub {
     return SessionState(
       identity: state.identity,
       expires: state.expires,
-      hasDoneNothing: hasDoneNothing(peer),
+      hasDoneNothing: access.hasDoneNothing(peer),
       listens: open
     )
   }
