@@ -244,7 +244,12 @@ final class EventStream: InternalPeer, Schedulable {
   private func catchUp() {
     guard let peer else { return }
     isBehind = false
-    for case .deliver(_, let message) in core.hub.currentData(of: peer) { receive(message) }
+    for listen in core.hub.listens(of: peer) {
+      guard case .deliver(_, let message)? = core.hub.currentData(of: peer, listen: listen) else {
+        continue
+      }
+      receive(message)
+    }
   }
 
   private func json(_ node: Node, at path: Path) -> JSONValue {

@@ -225,24 +225,15 @@ extension TreeHub {
 
   // MARK: Current data of listens
 
-  /// Messages that tell a peer the current data of each of its listens.
-  ///
-  /// They replace pushes that were skipped. Later outputs build on them, provided that all earlier
-  /// outputs of the hub have been processed.
-  ///
-  /// - Parameter peer: An open connection; others have no listens.
-  /// - Returns: The messages, outer locations first.
-  /// - Complexity: O(listens · log listens), and the size of small data
-  mutating func currentData(of peer: PeerID) -> [HubOutput] {
-    listens(of: peer).compactMap { currentData(of: peer, listen: $0) }
-  }
-
   /// The listens of a peer, outer locations first.
   package func listens(of peer: PeerID) -> [ListenKey] {
     listens.accounts.keys(of: peer).sorted { $0.path < $1.path }
   }
 
-  /// The same as ``currentData(of:)`` for one listen; nil when the listen no longer exists.
+  /// A message that tells a peer the current data of a listen; nil when that no longer exists.
+  ///
+  /// It replaces pushes that were skipped. Later outputs build on it, provided that all earlier
+  /// outputs of the hub have been processed.
   ///
   /// - Complexity: The size of small data; large data is encoded by the owner
   mutating func currentData(of peer: PeerID, listen key: ListenKey) -> HubOutput? {
