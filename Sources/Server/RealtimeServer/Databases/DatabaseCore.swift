@@ -368,17 +368,9 @@ extension DatabaseCore {
 
   /// Redirects the clients of a database that was handed over to its next leader.
   func redirectClients(to host: String?) {
-    for session in Array(sessions.values) {
-      session.inbox.removeAll()
-      if let host {
-        deliver(.kept(ServerMessage.reset(host: host).encoded()), to: session)
-      }
-      end(session, code: CloseCode.goingAway, reason: "another server leads the database now")
-      resume(session, for: .leaving)
-    }
-    for peer in Array(peers.inside.values) {
-      peer.disconnect(.storageFailed("another server leads the database now"))
-    }
+    let reason = "another server leads the database now"
+    dismissClients(to: host, because: reason)
+    for peer in Array(peers.inside.values) { peer.disconnect(.storageFailed(reason)) }
   }
 
   private func closeStore() {
@@ -390,10 +382,15 @@ extension DatabaseCore {
 
   private func leave(_ ending: Ending) {
     phase = .leaving(ending)
-    for session in sessions.values {
+    dismissClients(because: "the server is stopping")
+  }
+
+  /// Closes all connections in order; from here on, only the closing handshake is read.
+  private func dismissClients(to host: String? = nil, because reason: String) {
+    for session in Array(sessions.values) {
       session.inbox.removeAll()
-      end(session, code: CloseCode.goingAway, reason: "the server is stopping")
-      // From here on, only the closing handshake is read.
+      if let host { deliver(.kept(ServerMessage.reset(host: host).encoded()), to: session) }
+      end(session, code: CloseCode.goingAway, reason: reason)
       resume(session, for: .leaving)
     }
   }
