@@ -270,7 +270,8 @@ extension AccountService {
   /// The second from which tokens of an account are valid.
   private func validSince(_ account: Account) -> Int64 {
     // It may have the identifier of one that was deleted a moment ago.
-    max(account.validSince, authority.validSince(account.uid, of: account.database) ?? .min)
+    let note = authority.revocation(of: account.uid, in: account.database)
+    return max(account.validSince, note?.validSince ?? .min)
   }
 
   /// Ends all sessions of an account that have been started.

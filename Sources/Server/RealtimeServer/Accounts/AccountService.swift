@@ -133,7 +133,8 @@ package final actor AccountService {
       let now = clock() / 1_000
       // After an outage of the storage, more may have been missed.
       let since = min(now, lastRefresh) - Self.lookBack
-      for note in try Self.revocations(in: store, since: since) where !authority.knows(note) {
+      for note in try Self.revocations(in: store, since: since)
+      where authority.revocation(of: note.uid, in: note.database) != note {
         authority.revoke(note)
         onRevocation(note, 0)
       }

@@ -49,12 +49,6 @@ package final class TokenAuthority: Sendable {
 
   var issuer: String { keys.issuer }
 
-  func knows(_ note: Revocation) -> Bool {
-    state.withLockedValue { state in
-      state.revocations[User(database: note.database, uid: note.uid)] == note
-    }
-  }
-
   /// Revokes all earlier tokens of a user.
   ///
   /// - Complexity: O(users with revoked tokens since the last key went out of use)
@@ -67,15 +61,9 @@ package final class TokenAuthority: Sendable {
     }
   }
 
-  /// The second from which tokens of a user are valid, or nil if none was revoked lately.
-  func validSince(_ uid: String, of database: String) -> Int64? {
-    state.withLockedValue { $0.revocations[User(database: database, uid: uid)]?.validSince }
-  }
-
-  /// Whether a user was disabled or deleted after a token was issued, as far as that is remembered.
-  func isShutOut(_ uid: String, of database: String, sinceTokenOf issued: Int64) -> Bool {
-    let note = state.withLockedValue { $0.revocations[User(database: database, uid: uid)] }
-    return note.map { $0.isShutOut && issued < $0.validSince } ?? false
+  /// The last revocation of a user's tokens, or nil if none was revoked lately.
+  func revocation(of uid: String, in database: String) -> Revocation? {
+    state.withLockedValue { $0.revocations[User(database: database, uid: uid)] }
   }
 
   // MARK: Tokens
@@ -164,9 +152,9 @@ package struct IdentityVerifier: CredentialVerifier {
   }
 
   package func isShutOut(_ auth: JSONValue) -> Bool {
-    guard let uid = auth["uid"]?.string, let issued = auth["token"]?["iat"]?.integer else {
-      return false
-    }
-    return authority.isShutOut(uid, of: database, sinceTokenOf: issued)
+    guard let uid = auth["uid"]?.string, let issued = auth["token"]?["iat"]?.integer,
+      let note = authority.revocation(of: uid, in: database)
+    else { return false }
+    return note.isShutOut && issued < note.validSince
   }
 }
