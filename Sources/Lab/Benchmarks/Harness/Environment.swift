@@ -52,14 +52,9 @@ final class RunningProgram {
 
   var id: Int32 { process.processIdentifier }
 
-  /// Starts a program and waits for the line that says that it is ready.
+  /// Starts a program in a folder, which also receives its stderr and is kept until its end, and
+  /// waits for the line that says that it is ready.
   ///
-  /// - Parameters:
-  ///   - path: The program.
-  ///   - arguments: The program's arguments.
-  ///   - folder: The working directory, which also receives the program's stderr and is kept until the
-  ///     program has ended.
-  ///   - isReady: Checks a line of its output.
   /// - Throws: ``LoadError`` with the program's stderr when it ends before that.
   init(
     _ path: String,

@@ -3,9 +3,6 @@ import HearthLab
 
 /// The program under test, on a terminal whose other end the benchmark holds.
 final class TerminalProgram {
-  /// The flag that makes a process a session leader; the C library hides its name.
-  private static let newSession: Int16 = 0x80
-
   /// How long the output is silent once a change is complete.
   private static let pause = Duration.milliseconds(3)
 
@@ -28,31 +25,18 @@ final class TerminalProgram {
     else { throw LoadError("no terminal can be made") }
     controller = ends.controller
     defer { close(ends.terminal) }
-    _ = fcntl(controller, F_SETFD, FD_CLOEXEC)
-    _ = fcntl(ends.terminal, F_SETFD, FD_CLOEXEC)
     var size = winsize(ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0)
     _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    // The first terminal that a session leader opens becomes its controlling terminal.
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, name, O_RDWR, 0)
-    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO)
-    posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setflags(&attributes, Self.newSession)
-    let words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
-    let variables: [UnsafeMutablePointer<CChar>?] =
-      environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
-    defer { for text in words + variables { free(text) } }
-    var process: pid_t = 0
-    guard posix_spawn(&process, path, &actions, &attributes, words, variables) == 0 else {
+    do {
+      id = try Launch.start(
+        [path] + arguments,
+        environment: environment,
+        terminal: String(cString: name)
+      )
+    } catch {
       close(controller)
       throw LoadError("\(path) cannot be started")
     }
-    id = process
   }
 
   deinit {

@@ -1,12 +1,12 @@
-import Foundation
+package import Foundation
 
 /// Starts programs that inherit nothing from this one apart from what they are given.
-enum Launch {
-  struct Failure: Error, CustomStringConvertible {
+package enum Launch {
+  package struct Failure: Error, CustomStringConvertible {
     let program: String
     let reason: String
 
-    var description: String { "\(program): \(reason)" }
+    package var description: String { "\(program): \(reason)" }
   }
 
   /// Starts a program.
@@ -17,17 +17,20 @@ enum Launch {
   ///   - environment: Its environment variables, or nil for those of this process.
   ///   - input: The descriptor that it reads from; nil for no input.
   ///   - output: The descriptor that it writes to; nil to discard the output.
+  ///   - terminal: The terminal that it controls, as the leader of a session, with all its input and
+  ///     output; nil for none.
   ///   - errors: The file to which its stderr is appended.
   ///   - signals: The signals that have their default effect in it even if this program ignores them.
   ///   - leadsGroup: Whether it gets its own process group, which a terminal does not interrupt.
   /// - Returns: The process ID; the caller has to wait for the process.
   /// - Throws: ``Failure``.
-  static func start(
+  package static func start(
     _ words: [String],
     at path: String? = nil,
     environment: [String: String]? = nil,
     input: Int32? = nil,
     output: Int32? = nil,
+    terminal: String? = nil,
     errors: String = "/dev/null",
     resetting signals: [Int32] = [SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGPIPE, SIGTSTP],
     leadsGroup: Bool = false
@@ -42,6 +45,13 @@ enum Launch {
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, appending, 0o600)
     if let input { posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO) }
     if let output { posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO) }
+    if let terminal {
+      // The first terminal that a session leader opens becomes its controlling terminal.
+      posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, terminal, O_RDWR, 0)
+      for descriptor in [STDOUT_FILENO, STDERR_FILENO] {
+        posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, descriptor)
+      }
+    }
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -53,7 +63,7 @@ enum Launch {
     posix_spawnattr_setsigdefault(&attributes, &set)
     let flags =
       Int32(POSIX_SPAWN_SETSIGDEF) | Int32(POSIX_SPAWN_SETSIGMASK)
-      | (leadsGroup ? Int32(POSIX_SPAWN_SETPGROUP) : 0)
+      | (leadsGroup ? Int32(POSIX_SPAWN_SETPGROUP) : 0) | (terminal == nil ? 0 : newSession)
     posix_spawnattr_setflags(&attributes, Int16(flags))
     var pointers = words.map { strdup($0) } + [nil]
     let all = environment ?? ProcessInfo.processInfo.environment
@@ -68,6 +78,9 @@ enum Launch {
     }
     return process
   }
+
+  /// The flag that makes a process a session leader; the C library hides its name.
+  private static let newSession: Int32 = 0x80
 
   /// Waits for the end of a process, and returns its status as the system encodes it.
   @discardableResult

@@ -17,6 +17,7 @@ package actor SwarmAccounts {
 
   private let database: SwarmDatabase
   private let directory: String
+  /// Distinguishes this run's accounts from those of other runs: lowercase letters and digits.
   private let run: String
   private var accounts: [SwarmAccount] = []
   /// Whether the accounts are being deleted, so that no more may be created.
@@ -25,13 +26,7 @@ package actor SwarmAccounts {
 
   private typealias Failure = (account: SwarmAccount, error: any Error)
 
-  /// Describes the accounts of a run.
-  ///
-  /// - Parameters:
-  ///   - run: Distinguishes this run's accounts from those of other runs: lowercase letters and
-  ///     digits.
-  ///   - database: The database.
-  ///   - directory: The directory of the run.
+  /// Describes the accounts of a run, whose directory is given.
   package init(ofRun run: String, at database: SwarmDatabase, in directory: String) {
     self.run = run
     self.database = database

@@ -64,15 +64,7 @@ final class SwarmUser: @unchecked Sendable {
   /// The name of a user in histories, which is also the name of its file.
   static func clientName(_ number: Int) -> String { "u\(number)" }
 
-  /// Creates a user that does nothing yet.
-  ///
-  /// - Parameters:
-  ///   - number: The number of the user, from 0.
-  ///   - settings: The settings of the run.
-  ///   - database: A database that has not been used yet.
-  ///   - history: Records what happens.
-  ///   - reader: Reads at each of several servers; nil where there is only one.
-  ///   - pulse: Collects what is acknowledged for whoever watches the run.
+  /// Creates a user that does nothing yet, of a database that has not been used.
   init(
     number: Int,
     settings: SwarmSettings,

@@ -152,12 +152,7 @@ package final class ChildProcess: Sendable {
 
 /// Simulates a full disk for a process: none of its files can grow beyond a limit.
 package enum FileSizeLimit {
-  /// Sets or lifts the limit of a process that belongs to the same user.
-  ///
-  /// - Parameters:
-  ///   - bytes: The limit, or nil for none.
-  ///   - process: The process.
-  /// - Returns: Whether the system applied the limit.
+  /// Sets the limit of a process of the same user, or lifts it; returns whether the system did so.
   package static func set(_ bytes: UInt64?, of process: pid_t) -> Bool {
     // The hard limit is left alone, since only an administrator could raise it again.
     let limit = bytes.map { String($0) } ?? "unlimited"

@@ -14,12 +14,7 @@ package enum Tool {
     (try? Launch.start(words)).map { Launch.wait(for: $0) == 0 } ?? false
   }
 
-  /// Runs a program and captures its output.
-  ///
-  /// - Parameters:
-  ///   - words: The program's name and arguments.
-  ///   - environment: Its environment variables, or nil for those of this process.
-  /// - Returns: The output, or nil when the program cannot be run or fails.
+  /// Runs a program and returns its output, or nil when it cannot be run or fails.
   package static func output(
     of words: [String],
     environment: [String: String]? = nil
