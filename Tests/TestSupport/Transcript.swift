@@ -69,23 +69,17 @@ package struct Transcript: Sendable, CustomTestStringConvertible {
 
   /// The transcripts of a file, in order.
   private static func all(of file: URL) -> [Transcript] {
-    guard let text = try? String(contentsOf: file, encoding: .utf8) else { return [] }
-    var common: [Line] = []
-    var all: [Transcript] = []
-    for (index, text) in text.components(separatedBy: "\n").enumerated() {
-      if text.hasPrefix("## ") {
-        all.append(Transcript(file: file, title: String(text.dropFirst(3)), lines: common))
-      } else if !text.isEmpty, !text.hasPrefix("#") {
-        if let line = Line(index, text) {
-          if all.isEmpty { common.append(line) } else { all[all.count - 1].lines.append(line) }
-        } else if let count = all.last?.lines.count, count > 0 {
-          all[all.count - 1].lines[count - 1].outcome.lines.append(text)
-        } else if !common.isEmpty {
-          common[common.count - 1].outcome.lines.append(text)
+    SceneText.all(ofFileAt: file.path).map { part in
+      var lines: [Line] = []
+      for text in part.lines {
+        if let line = Line(text.number - 1, text.text) {
+          lines.append(line)
+        } else if !lines.isEmpty {
+          lines[lines.count - 1].outcome.lines.append(text.text)
         }
       }
+      return Transcript(file: file, title: part.title, lines: lines)
     }
-    return all
   }
 
   /// Writes what comes of the lines of a file anew.
