@@ -80,11 +80,6 @@ package struct LivePane {
   struct Lights {
     let name: SafeText
     let lights: [(name: String, light: Light)]
-
-    init(_ name: SafeText, _ lights: [(name: String, light: Light)]) {
-      self.name = name
-      self.lights = lights
-    }
   }
 
   package struct Fact {

@@ -25,25 +25,14 @@ enum DemoHarm: Int, CaseIterable, Hashable, Sendable {
     self = harm
   }
 
-  /// The letter of the band in which it is drawn.
-  var letter: Character {
+  /// The letter of the band in which it is drawn, and what the key does.
+  var signs: (letter: Character, words: String) {
     switch self {
-    case .kill: "K"
-    case .freeze: "F"
-    case .cable: "C"
-    case .disk: "D"
-    case .race: "*"
-    }
-  }
-
-  /// What the key does.
-  var words: String {
-    switch self {
-    case .kill: "kill the server"
-    case .freeze: "freeze it"
-    case .cable: "cut a cable"
-    case .disk: "fill the disk"
-    case .race: "six race"
+    case .kill: ("K", "kill the server")
+    case .freeze: ("F", "freeze it")
+    case .cable: ("C", "cut a cable")
+    case .disk: ("D", "fill the disk")
+    case .race: ("*", "six race")
     }
   }
 }

@@ -29,7 +29,7 @@ extension DemoFigures {
     pane.facts = facts(at: now, glyphs: glyphs)
     pane.footer = violations.prefix(3).map { LivePane.Phrase($0, .bad) }
     if let lastHarm { pane.footer.append(LivePane.Phrase(lastHarm, .notice)) }
-    let keys = harms.map { "Alt-\($0.rawValue) \($0.words)" }.joined(separator: "  ")
+    let keys = harms.map { "Alt-\($0.rawValue) \($0.signs.words)" }.joined(separator: "  ")
     if !keys.isEmpty { pane.footer.append(LivePane.Phrase(keys, .dim)) }
     pane.hint = hint
     return pane
@@ -212,7 +212,7 @@ struct DemoSample: Hashable, Sendable {
 
   /// The letter of the harm, for its band.
   var mark: Character {
-    DemoHarm.allCases.first { harms.contains($0) }?.letter ?? (isSilent ? "?" : " ")
+    DemoHarm.allCases.first { harms.contains($0) }?.signs.letter ?? (isSilent ? "?" : " ")
   }
 }
 

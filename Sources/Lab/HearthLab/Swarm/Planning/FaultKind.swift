@@ -2,34 +2,41 @@ import RealtimeTransport
 
 /// A fault that is injected into a swarm from outside.
 package enum FaultKind: String, CaseIterable, Codable, Sendable {
-  /// The server's data, including acknowledgements, is lost for a while; then the connection ends.
   case drop
-  /// Everything arrives late; of several servers, what one exchanges on every other connection.
+  /// Of several servers, only one is late, on every other connection.
   case delay
-  /// Connections end, and no new one is accepted for a while.
   case partition
-  /// A client is killed and started again.
   case kill
-  /// A client is suspended and resumes later.
   case pause
-  /// Everything a client has sent on a connection is sent again on another one.
   case duplicate
-  /// The server is killed and started again.
   case serverKill = "server-kill"
-  /// A client receives data only slowly.
   case slow
-  /// The clock of a client jumps.
   case clock
-  /// The server cannot write to its disk.
   case diskFull = "disk-full"
-  /// Different rules forbid comments for a while.
   case rules
-  /// Posts arrive whose text is meant to break screens.
   case hostile
-  /// One of several servers is suspended for longer than its lease and then resumes.
   case freeze
-  /// The PostgreSQL of several servers is restarted.
   case postgres
+
+  /// The effect of the fault, in a sentence.
+  var meaning: String {
+    switch self {
+    case .drop: "What the server sends is lost for a while, then the connection ends."
+    case .delay: "Everything arrives late."
+    case .partition: "Connections end, and no new one is let in for a while."
+    case .kill: "A client is killed and started again."
+    case .pause: "A client is stopped in its tracks and goes on later."
+    case .duplicate: "All that a client has sent is sent again on another connection."
+    case .serverKill: "The server is killed and started again."
+    case .slow: "A client takes what it is sent only slowly."
+    case .clock: "The clock of a client jumps."
+    case .diskFull: "The server cannot write to its disk."
+    case .rules: "Comments are forbidden for a while."
+    case .hostile: "Texts arrive that are made to break screens."
+    case .freeze: "One of several servers is stopped for longer than its lease."
+    case .postgres: "The PostgreSQL of the servers is restarted."
+    }
+  }
 
   /// Whether the fault needs a server that belongs to the swarm.
   var needsOwnServer: Bool {

@@ -175,25 +175,3 @@ package struct SwarmPage: Sendable {
 
     """
 }
-
-extension FaultKind {
-  /// The effect of the fault, in a sentence.
-  var meaning: String {
-    switch self {
-    case .drop: "What the server sends is lost for a while, then the connection ends."
-    case .delay: "Everything arrives late."
-    case .partition: "Connections end, and no new one is let in for a while."
-    case .kill: "A client is killed and started again."
-    case .pause: "A client is stopped in its tracks and goes on later."
-    case .duplicate: "All that a client has sent is sent again on another connection."
-    case .serverKill: "The server is killed and started again."
-    case .slow: "A client takes what it is sent only slowly."
-    case .clock: "The clock of a client jumps."
-    case .diskFull: "The server cannot write to its disk."
-    case .rules: "Comments are forbidden for a while."
-    case .hostile: "Texts arrive that are made to break screens."
-    case .freeze: "One of several servers is stopped for longer than its lease."
-    case .postgres: "The PostgreSQL of the servers is restarted."
-    }
-  }
-}

@@ -72,8 +72,10 @@ package struct SwarmFigures: Sendable {
     pane.heading = [LivePane.Phrase(title, .brand)]
     if !message.isEmpty { pane.log = [LivePane.Phrase(message, .dim)] }
     if !samples.isEmpty { (pane.tracks, pane.bands) = (tracks, bands) }
-    pane.lights = [LivePane.Lights("promises", promises)]
-    if !servers.isEmpty { pane.lights.append(LivePane.Lights("servers", serverLights)) }
+    pane.lights = [LivePane.Lights(name: "promises", lights: promises)]
+    if !servers.isEmpty {
+      pane.lights.append(LivePane.Lights(name: "servers", lights: serverLights))
+    }
     pane.facts = [
       LivePane.Fact("operations", "\(all.count) acknowledged"),
       LivePane.Fact("latency", all.brief),
