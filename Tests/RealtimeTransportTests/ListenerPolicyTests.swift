@@ -63,6 +63,14 @@ struct ListenerPolicyTests {
     #expect(error?.description.contains("107") == true)
   }
 
+  @Test("says in plain words that an address does not exist")
+  func unknownHost() async throws {
+    let error = await #expect(throws: ListenError.self) {
+      try await ServerListener.startEcho(at: .tcp(host: "no host", port: 0, isSecure: false))
+    }
+    #expect(error?.description == "http://no host:0 cannot be used: unknown host")
+  }
+
   private func leaveStaleSocket(at path: String) throws {
     let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
     defer { close(descriptor) }

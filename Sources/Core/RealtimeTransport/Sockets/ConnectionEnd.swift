@@ -69,6 +69,7 @@ enum FailureText {
       } else {
         "unknown host"
       }
+    case is SocketAddressError.UnknownHost: "unknown host"
     case SocketAddressError.unixDomainSocketPathTooLong:
       "the socket path is longer than \(SocketFile.pathBytes) bytes"
     case let error as TLSFailure: error.description
