@@ -156,6 +156,24 @@ extension EndToEnd {
       #expect(try Self.remains(of: sandbox) == [])
     }
 
+    @Test("The terminals of a swarm that is killed end, so that its server can", .needsTmux)
+    func killed() throws {
+      let run = try SwarmProcess(["--users", "2", "--seconds", "600", "--terminals", "1"])
+      defer {
+        for process in (try? Self.remains(of: run.sandbox)) ?? [] {
+          if let number = pid_t(process) { kill(number, SIGKILL) }
+        }
+      }
+      func terminals() throws -> Int {
+        try Spawned.commandLines().values.count { words in
+          words.last == "terminal0" && words.contains { $0.contains(run.sandbox.directory) }
+        }
+      }
+      try waitUntil("a terminal runs") { try terminals() > 0 }
+      run.process.kill()
+      try waitUntil("the terminals have ended") { try terminals() == 0 }
+    }
+
     private static func open(in sandbox: Sandbox) throws -> Sandbox.Pane {
       let rules = Sandbox.package + "/assets/rules/blog.json"
       return try sandbox.open(

@@ -35,7 +35,10 @@ struct SwarmTerminals: Sendable {
       words += ["new-session", "-d", "-s", Self.name(number), "-x", "100", "-y", "40"]
       words += variables + command + user + [";"]
     }
-    guard Tool.run(words + ["set-option", "-s", "exit-empty", "off"]) else {
+    words += ["set-option", "-s", "exit-empty", "off", ";"]
+    // A swarm that is killed closes nothing, and no server is idle as long as a terminal watches.
+    let watch = "while kill -0 \(getpid()) 2> /dev/null; do sleep 1; done; tmux kill-server"
+    guard Tool.run(words + ["run-shell", "-b", watch]) else {
       throw SwarmProblem("no terminal can be opened; is tmux installed?")
     }
   }
