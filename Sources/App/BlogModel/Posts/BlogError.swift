@@ -16,8 +16,9 @@ package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .notFound(let id): "there is no post \(id); \"hearth list recent\" shows which there are"
-    case .commentNotFound(let id): "there is no comment \(id) on that post"
+    case .notFound(let id):
+      "there is no post \(Self.shown(id)); \"hearth list recent\" shows which there are"
+    case .commentNotFound(let id): "there is no comment \(Self.shown(id)) on that post"
     case .notMine(let what, let owner): "\(what) was written by \(owner); only they can change it"
     case .invalidText(let sentence): sentence
     case .unknownPerson(let uid):
@@ -28,6 +29,9 @@ package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
       "post \(id) was changed by others too often in the meantime; try again in a moment"
     }
   }
+
+  /// An identifier in a sentence; a script whose variable is empty has to see that.
+  private static func shown(_ id: String) -> String { id.isEmpty ? "\"\"" : id }
 }
 
 /// Called when an operation is complete, with the error if it failed.
