@@ -148,7 +148,10 @@ struct Doctor: AsyncParsableCommand {
   private static func directory(at path: String) -> Verdict {
     let advice = "name another with --data-dir"
     var information = stat()
-    guard lstat(path, &information) == 0 else {
+    guard stat(path, &information) == 0 else {
+      if lstat(path, &information) == 0 {
+        return (.fault, "\(path) is a link that leads nowhere; \(advice)")
+      }
       let above = nearestAncestor(of: path)
       return access(above, W_OK | X_OK) == 0
         ? (.fine, "\(path) will be created")
@@ -185,7 +188,7 @@ struct Doctor: AsyncParsableCommand {
     let free = Int64(information.f_bavail) * Int64(information.f_frsize)
     let text = "\(free / 1_000_000) MB free"
     if free < diskSpace.full {
-      return (.fault, "\(text): it is full, and writes will be refused; make room")
+      return (.fault, "\(text): it is almost full, and writes will be refused; make room")
     }
     return free < diskSpace.low
       ? (.warning, "\(text): writes are refused when it is full; make room")
