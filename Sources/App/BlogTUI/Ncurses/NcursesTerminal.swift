@@ -72,10 +72,11 @@ package enum TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
         + "such as xterm-256color, or use a subcommand"
     case .typeIsUnknown(let type):
       return "no terminal of type \"\(type)\" is known; set TERM to a known type, "
-        + "such as xterm-256color, or install its terminfo entry "
-        + "(on Debian in ncurses-base or ncurses-term)"
+        + "such as xterm-256color, install its terminfo entry "
+        + "(on Debian in ncurses-base or ncurses-term), or use a subcommand"
     case .systemFailure(let call, let code):
-      return "\(call) failed with error number \(code); try another terminal"
+      return "\(call) failed: \(String(cString: strerror(code))); try another terminal, "
+        + "or use a subcommand"
     }
   }
 }
