@@ -36,29 +36,6 @@ struct LongPollingTests {
     return (server, client, try await client.session())
   }
 
-  @Test("A session starts with a script and the greeting")
-  func start() async throws {
-    let server = try await DatabaseServer.startForTest()
-    let http = try await HTTPProbe(server.address)
-    let answer = try await http.request("GET", "/.lp?start=t&ser=1&cb=7&v=5", gives: 200)
-    #expect(answer.lines["content-type"]?.hasPrefix("application/javascript") == true)
-    #expect(answer.lines["cache-control"] == "no-store")
-    #expect(answer.lines["x-content-type-options"] == "nosniff")
-    #expect(answer.body.contains("parent.pLPCommand7(") && answer.body.contains("parent.pRTLPCB7("))
-    #expect(answer.body.contains(#"pRTLPCB(0,[{"t":"c","d":{"t":"h","d":{"ts":"#))
-    #expect(answer.body.contains(#""h":"localhost""#))
-    let proxied = try await http.request(
-      "GET",
-      "/.lp?start=t&ser=1&cb=7&v=5",
-      lines: ["X-Forwarded-Host: blog.example.org, proxy"]
-    )
-    #expect(proxied.body.contains(#""h":"blog.example.org""#))
-    for target in ["/.lp?start=t&cb=1);alert(1", "/.lp", "/.lp?id=a&pw=b", "/.lp?start=t&cb=%0a"] {
-      try await http.request("GET", target, gives: 400)
-    }
-    try await http.request("PUT", "/.lp?start=t&cb=1", "1", gives: 405)
-  }
-
   @Test("Writes, listens and pushes work as over a WebSocket")
   func conversation() async throws {
     let (server, client, _) = try await begin()
@@ -94,50 +71,13 @@ struct LongPollingTests {
     #expect(try await value(server, "/a.json") == "[null,1,2,3,4]")
   }
 
-  @Test("A session cannot be continued without its secret", arguments: ["id", "pw"])
-  func secret(name: String) async throws {
+  @Test("The frame that notices leaving suits pages of its own host, and does not show the session")
+  func frame() async throws {
     let (server, client, _) = try await begin()
-    let http = try await HTTPProbe(server.address)
-    let forged = await client.target(client.pieces(of: [put(1, "a", "1")]))
-      .replacing("\(name)=", with: "\(name)=x")
-    for target in [forged, forged + "&disconn=t", forged + "&dframe=t"] {
-      try await http.request("GET", target, gives: "pLPCommand(\"close\");\n")
-    }
-    #expect(try await value(server, "/a.json") == "null")
-    // The session is still there.
-    #expect(try await http.request("GET", "/.lp?disconn=t&\(client.ticket)").body.isEmpty)
-  }
-
-  @Test("Leaving applies the onDisconnect writes once")
-  func leaving() async throws {
-    let (server, client, _) = try await begin()
-    try await write(put(1, "gone", #"{".sv":{"increment":1}}"#, action: "o"), as: 1, over: client)
-    let frame = try await HTTPProbe(server.address).request(
-      "GET",
-      "/.lp?dframe=t&\(client.ticket)",
-      lines: ["Referer: http://127.0.0.1:9000/app?x=1"]
-    )
-    #expect(frame.status == 403)
-    let http = try await HTTPProbe(server.address)
-    let own = try await http.request("GET", "/.lp?dframe=t&\(client.ticket)")
-    #expect(own.lines["content-type"] == "text/html; charset=utf-8")
-    #expect(own.lines["content-security-policy"]?.contains("frame-ancestors 'self'") == true)
-    #expect(!own.body.contains(client.ticket))
-    for method in ["POST", "GET"] {
-      try await http.request(method, "/.lp?disconn=t&\(client.ticket)", gives: 200)
-    }
-    try await expect(server, "/gone.json", "1")
-    try await client.request(client.target())
-    #expect(await client.close == "pLPCommand(\"close\");")
-  }
-
-  @Test("A session that stops polling ends, and its onDisconnect writes are applied")
-  func silence() async throws {
-    var options = DatabaseServer.Options(port: 0, rules: .open)
-    options.limits.pollSeconds = 1
-    let (server, client, _) = try await begin(options)
-    try await write(put(1, "gone", "true", action: "o"), as: 1, over: client)
-    try await expect(server, "/gone.json", "true")
+    let target = "/.lp?dframe=t&\(client.ticket)"
+    let frame = try await HTTPProbe(server.address).request("GET", target, gives: 200)
+    #expect(frame.lines["content-security-policy"]?.contains("frame-ancestors 'self'") == true)
+    #expect(!frame.body.contains(client.ticket))
   }
 
   @Test("A session can move to a WebSocket and remains the same session")
@@ -175,47 +115,6 @@ struct LongPollingTests {
     try await expect(server, "/gone.json", "true")
   }
 
-  @Test("An abandoned WebSocket upgrade leaves polling unaffected")
-  func abandonedUpgrade() async throws {
-    let (server, client, session) = try await begin()
-    for _ in 0..<2 {
-      let socket = try await RawWebSocket(server.address, target: "/.ws?v=5&s=\(session)")
-      try await socket.expect(#""t":"a""#)
-      socket.send(8, [])
-      _ = try await socket.closeCode()
-    }
-    let unknown = try await RawWebSocket(server.address, target: "/.ws?v=5&s=x")
-    try await unknown.expect(#"{"t":"r","d":"localhost"}"#)
-    try await write(put(1, "a", "1"), as: 1, over: client)
-  }
-
-  @Test("Long messages work both ways, and one that is too long is refused by its number")
-  func large() async throws {
-    var options = DatabaseServer.Options(port: 0, rules: .open)
-    options.limits.messageBytes = 400_000
-    let (_, client, _) = try await begin(options)
-    let text = "\"\(String(repeating: "é", count: 100_000))\""
-    try await write(put(1, "a", text), as: 1, over: client)
-    try await client.send(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"a","h":""}}}"#)
-    try await client.expect(text)
-    try await client.expect(#""r":2"#)
-    try await client.send(put(3, "a", "\"\(String(repeating: "x", count: 410_000))\""))
-    let refusal = try await client.next()
-    #expect(refusal.contains(#""r":3"#) && !refusal.contains(#""s":"ok""#))
-    try await client.send(put(4, "a", "4"))
-    while try await client.next() != ok(4) {}
-  }
-
-  @Test("A session belongs to one database")
-  func databases() async throws {
-    let server = try await DatabaseServer.start(.emulator(port: 0)).endingWithTest()
-    let client = try await PollingProbe(server.address, database: "&ns=other")
-    _ = try await client.session()
-    try await write(put(1, "a", "1"), as: 1, over: client)
-    #expect(try await value(server, "/a.json?ns=other") == "1")
-    #expect(try await value(server, "/a.json") == "null")
-  }
-
   @Test("A stopping server answers the waiting request")
   func stop() async throws {
     let (server, client, _) = try await begin()
@@ -227,37 +126,6 @@ struct LongPollingTests {
     await server.stop()
     let number = await client.lists
     #expect(try await last.answer().body.contains("pLPCommand(\"close\",\(number));"))
-  }
-
-  @Test("The greeting names the advertised host")
-  func redirect() async throws {
-    var options = DatabaseServer.Options(port: 0, rules: .open)
-    options.advertisedHost = "blog.example.org:8443"
-    let server = try await DatabaseServer.startForTest(options)
-    let client = try await PollingProbe(server.address)
-    try await client.expect(#""h":"blog.example.org:8443""#)
-    // A client that is not led away, as behind a proxy, is served here.
-    try await write(put(1, "a", "1"), as: 1, over: client)
-    // A WebSocket for a session that is unknown here is sent to that host.
-    let unknown = try await RawWebSocket(server.address, target: "/.ws?v=5&s=x")
-    try await unknown.expect(#"{"t":"r","d":"blog.example.org:8443"}"#)
-  }
-
-  @Test("A session of a server that was restarted is closed, and the next one begins anew")
-  func restart() async throws {
-    let first = try await DatabaseServer.start(.emulator(port: 0)).endingWithTest()
-    let client = try await PollingProbe(first.address)
-    _ = try await client.session()
-    try await write(put(1, "a", "1"), as: 1, over: client)
-    await first.stop()
-    let second = try await DatabaseServer.start(.emulator(port: try #require(first.port)))
-      .endingWithTest()
-    try await client.request(client.target(client.pieces(of: [put(2, "a", "2")])))
-    #expect(await client.close == "pLPCommand(\"close\");")
-    let next = try await PollingProbe(second.address, database: "&ls=unknown")
-    _ = try await next.session()
-    try await write(put(1, "a", "3"), as: 1, over: next)
-    #expect(try await value(second, "/a.json") == "3")
   }
 
   @Test("A session whose requests are cut off continues where it was")
@@ -273,32 +141,6 @@ struct LongPollingTests {
       try await client.request(target)
       #expect(try await client.next() == ok(id))
     }
-  }
-
-  @Test("A new session ends the one it names as its last")
-  func lastSession() async throws {
-    let (server, client, session) = try await begin()
-    try await write(put(1, "gone", "true", action: "o"), as: 1, over: client)
-    _ = try await PollingProbe(server.address, database: "&ls=\(session)")
-    try await expect(server, "/gone.json", "true")
-  }
-
-  @Test(
-    "Pages from other origins cannot poll",
-    arguments: [
-      (["Referer: http://localhost:5173/", "Sec-Fetch-Site: same-site"], 200),
-      (["Referer: http://evil.test/", "Sec-Fetch-Site: cross-site"], 403),
-      (["Sec-Fetch-Site: cross-site"], 403), (["Referer: http://evil.test/x"], 403),
-      (["Sec-Fetch-Site: same-origin"], 200), (["Origin: http://evil.test"], 403), ([], 200),
-      (["Referer: http://localhost:5173.evil.test/", "Sec-Fetch-Site: cross-site"], 403),
-    ]
-  )
-  func pages(lines: [String], status: Int) async throws {
-    var options = DatabaseServer.Options(port: 0, rules: .open)
-    options.allowedOrigins = ["http://localhost:5173"]
-    let server = try await DatabaseServer.startForTest(options)
-    let http = try await HTTPProbe(server.address)
-    try await http.request("GET", "/.lp?start=t&cb=1", lines: lines, gives: status)
   }
 
   @Test("Sessions that are not polled give way to others from their address")

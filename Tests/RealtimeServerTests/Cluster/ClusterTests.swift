@@ -10,44 +10,6 @@ import TransportTestSupport
 
 @Suite("A cluster with shared storage", .timeLimit(.minutes(2)), .cleansUp)
 struct ClusterTests {
-  @Test("A follower redirects requests to the leader, with method, body and parameters preserved")
-  func redirect() async throws {
-    let cluster = try await TestCluster(redirects: true)
-    let (leader, other) = try await cluster.pair()
-    let answer = try await cluster.ask(
-      other,
-      "PUT",
-      "/a%20b/c.json?print=silent",
-      "{\"x\":1}",
-      gives: 307
-    )
-    let location = "http://\(leader.host)/a%20b/c.json?print=silent&ns=hearth"
-    #expect(answer.lines["location"] == location)
-    #expect(answer.lines["cache-control"] == "no-store")
-    let named = try await cluster.ask(
-      other,
-      "GET",
-      "/x.json?ns=hearth&auth=t",
-      lines: ["X-Forwarded-Proto: https", "Accept: text/event-stream"],
-      gives: 307
-    )
-    #expect(named.lines["location"] == "https://\(leader.host)/x.json?ns=hearth&auth=t")
-    let rules = try await cluster.ask(other, "GET", "/.settings/rules.json")
-    #expect(rules.lines["location"] == "http://\(leader.host)/.settings/rules.json?ns=hearth")
-    try await cluster.ask(other, "GET", "/x.json?ns=absent", gives: 404)
-    try await cluster.ask(leader, "PUT", "/a/b.json", "1", gives: 200)
-  }
-
-  @Test("A follower tells a client the leader's address, and the leader greets it")
-  func reset() async throws {
-    let cluster = try await TestCluster(redirects: true)
-    let (leader, others) = try await cluster.leader()
-    let stray = try await cluster.connect(try #require(others.first))
-    #expect(try await stray.next() == #"{"t":"c","d":{"t":"r","d":"\#(leader.host)"}}"#)
-    #expect(try await stray.closed().kind == .closedByPeer(code: 1_001))
-    _ = try await cluster.client(at: leader)
-  }
-
   @Test("Databases are spread across the servers")
   func shares() async throws {
     // The choice depends on the ports of the servers, which differ between runs. With 36 databases,
@@ -57,35 +19,6 @@ struct ClusterTests {
     for name in names { _ = try await cluster.leader(of: name) }
     let holders = cluster.storage.view().leases.map(\.holder)
     #expect(Set(holders).count == 3)
-  }
-
-  @Test("A stopping leader hands over: nothing is lost, and onDisconnect writes apply once")
-  func ending() async throws {
-    let cluster = try await TestCluster(redirects: true)
-    let (leader, next) = try await cluster.pair()
-    let client = try await cluster.client(at: leader)
-    try await client.ask(1, "o", #"{"p":"/gone","d":{".sv":{"increment":1}}}"#)
-    try await client.ask(2, "p", #"{"p":"/x","d":1}"#)
-    await leader.server.stop()
-    let messages = try await client.messagesUntilClosed()
-    #expect(messages == [#"{"t":"c","d":{"t":"r","d":"\#(next.host)"}}"#])
-    try await cluster.ask(next, "GET", "/x.json", gives: "1")
-    try await cluster.ask(next, "GET", "/gone.json", gives: "1")
-  }
-
-  @Test("A leader hands over on request")
-  func moving() async throws {
-    let cluster = try await TestCluster(redirects: true)
-    let (leader, next) = try await cluster.pair()
-    let client = try await cluster.client(at: leader)
-    try await cluster.ask(leader, "PUT", "/x.json", "1", gives: 200)
-    let view = cluster.storage.view()
-    let id = try #require(view.servers.first { $0.host == next.host }?.id)
-    cluster.storage.move("hearth", to: id)
-    #expect(try await client.next() == #"{"t":"c","d":{"t":"r","d":"\#(next.host)"}}"#)
-    #expect(try await cluster.leader().leader.host == next.host)
-    try await cluster.ask(next, "GET", "/x.json", gives: "1")
-    try await cluster.ask(leader, "GET", "/x.json", gives: 307)
   }
 
   @Test("What is written while a leader hands over is stored", arguments: [false, true])
@@ -102,36 +35,6 @@ struct ClusterTests {
     } while try await cluster.leader().leader.host != next.host
     let body = try await cluster.ask(member, "GET", "/x.json?shallow=true").body
     #expect(try JSONParser.parse(Array(body.utf8)).members?.count == number)
-  }
-
-  @Test(
-    "A request abandoned while there was no leader is not applied later",
-    arguments: [("PUT", "1"), ("POST", "1"), ("PATCH", #"{"x":1}"#), ("DELETE", nil)]
-  )
-  func givenUp(method: String, body: String?) async throws {
-    let cluster = try await TestCluster()
-    let (leader, next) = try await cluster.pair()
-    let witness = try await cluster.client(at: leader)
-    leader.store.cut()
-    #expect(try await witness.closed().kind == .closedByPeer(code: 1_001))
-    // From here on the server that is cut off holds what it is sent.
-    let client = try await HTTPProbe(try leader.server.address)
-    client.send(HTTPProbe.text(method, "/n.json", body))
-    await client.close()
-    try await cluster.ask(next, "PUT", "/n.json", "2", gives: 200)
-    leader.store.mend()
-    try await cluster.ask(leader, "GET", "/.json", gives: #"{"n":2}"#)
-  }
-
-  @Test("A follower that was given new rules puts them in force when it leads")
-  func rulesOfNextLeader() async throws {
-    let cluster = try await TestCluster()
-    let (leader, next) = try await cluster.pair()
-    try await next.server.setRules(#"{"rules":{"new":{".read":true}}}"#)
-    try await cluster.ask(next, "GET", "/old.json", gives: 200)
-    await leader.server.stop()
-    try await cluster.expect("/new.json", "null", at: next)
-    try await cluster.ask(next, "GET", "/old.json", gives: 401)
   }
 
   @Test("A server is reached at its address while its databases have no leader")
@@ -160,15 +63,6 @@ struct ClusterTests {
     #expect(!log.withLockedValue { $0 }.contains { $0.contains("does not reach itself") })
   }
 
-  @Test("Only servers that send clients to each other need names with a certain beginning")
-  func names() async throws {
-    for redirects in [false, true] {
-      let cluster = try await TestCluster(1, redirects: redirects)
-      let member = try #require(cluster.members.first)
-      #expect(member.hasLogged("whose names begin with s-") == redirects)
-    }
-  }
-
   @Test("A server of a cluster does not start on a port in use, and says so")
   func portInUse() async throws {
     let cluster = try await TestCluster(1)
@@ -177,46 +71,6 @@ struct ClusterTests {
       try await DatabaseServer.start(.init(port: port), stores: CuttableStore(cluster.storage))
     }
     #expect(error?.kind == .addressInUse)
-  }
-
-  @Test(
-    "Health probes need no key: always alive, ready only while the storage responds",
-    arguments: [false: "the storage does not answer", true: "waits for a synchronous standby"]
-  )
-  func probes(standby: Bool, reason: String) async throws {
-    let cluster = try await TestCluster(1)
-    let member = try #require(cluster.members.first)
-    func probe(until status: Int) async throws -> HTTPProbeAnswer {
-      var ready = try await cluster.ask(member, "GET", "/readyz")
-      while ready.status != status { ready = try await cluster.ask(member, "GET", "/readyz") }
-      return ready
-    }
-    try await cluster.ask(member, "GET", "/livez", gives: 200)
-    _ = try await probe(until: 200)
-    member.store.cut(waitingForStandby: standby)
-    #expect(try await probe(until: 503).body.contains(reason))
-    try await cluster.ask(member, "GET", "/livez", gives: 200)
-    member.store.mend()
-    _ = try await probe(until: 200)
-    // An attempt that neither succeeds nor fails is as bad.
-    member.store.suspend()
-    do {
-      defer { member.store.resume() }
-      #expect(try await probe(until: 503).body.contains(reason))
-    }
-    _ = try await probe(until: 200)
-  }
-
-  @Test("A storage that answers and refuses is not said to be silent")
-  func refusal() async throws {
-    let cluster = try await TestCluster(1)
-    let member = try #require(cluster.members.first)
-    member.store.cut(by: .busy)
-    let reason = "cannot be written right now"
-    while try await !cluster.ask(member, "GET", "/readyz").body.contains(reason) {}
-    #expect(member.hasLogged("cannot use the storage"))
-    member.store.mend()
-    while try await cluster.ask(member, "GET", "/readyz").status != 200 {}
   }
 
   @Test("The log says once that no lease is to be had")
@@ -265,60 +119,6 @@ struct ClusterTests {
     try await cluster.ask(leader, "GET", "/x.json", gives: "1")
     await next.server.stop()
     #expect(try await cluster.leader().leader.host != next.host)
-  }
-
-  @Test("A write of unknown outcome costs only the lease")
-  func unknownOutcome() async throws {
-    let cluster = try await TestCluster(1)
-    let (leader, _) = try await cluster.leader()
-    let client = try await cluster.client(at: leader)
-    let epoch = cluster.storage.view().leases.first?.epoch ?? 0
-    leader.store.cut()
-    client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/x","d":1}}}"#)
-    #expect(try await client.closed().kind == .closedByPeer(code: 1_001))
-    #expect(try await client.hasNothing(), "the write must not be answered")
-    leader.store.mend()
-    #expect(try await cluster.leader().leader.host == leader.host)
-    #expect(cluster.storage.view().leases.first.map { $0.epoch > epoch } == true)
-    try await cluster.ask(leader, "GET", "/x.json", gives: "null")
-  }
-
-  @Test("A leader that can store nothing, though it renews its lease, is replaced")
-  func stuck() async throws {
-    let cluster = try await TestCluster()
-    let (leader, others) = try await cluster.leader()
-    try await cluster.ask(leader, "PUT", "/x.json", "1", gives: 200)
-    let reader = try await cluster.client(at: leader)
-    leader.store.stick()
-    let isTold = "lets another one lead it"
-    let refused = try await cluster.ask(leader, "PUT", "/x.json", "2", gives: 503)
-    #expect(refused.body.contains("the storage does not answer"), "\(refused.body)")
-    #expect(!refused.body.contains("another server"), "\(refused.body)")
-    // Readers must find the next leader, too.
-    #expect(try await reader.closed().kind == .closedByPeer(code: 1_001))
-    let (next, _) = try await cluster.leader()
-    #expect(next.host == others[0].host)
-    try await cluster.until("the log says so") { leader.hasLogged(isTold) }
-    try await cluster.ask(next, "GET", "/x.json", gives: "1")
-    try await cluster.ask(next, "PUT", "/x.json", "3", gives: 200)
-    try await cluster.ask(leader, "GET", "/x.json", gives: "3")
-  }
-
-  @Test("A server without storage does not claim to have handed over its lease")
-  func nowhereToRelease() async throws {
-    let cluster = try await TestCluster()
-    let (leader, _) = try await cluster.leader()
-    leader.store.cut()
-    try await cluster.ask(leader, "PUT", "/x.json", "1", gives: 503)
-    try await cluster.until("the release fails") { leader.hasLogged("cannot release a lease") }
-    #expect(!leader.hasLogged("another one lead"))
-    try await cluster.until("the trouble is logged") {
-      leader.hasLogged("cannot reach the storage")
-    }
-    leader.store.mend()
-    try await cluster.until("the end is logged") {
-      leader.hasLogged("the storage is reached again")
-    }
   }
 
   @Test("The log says when a database cannot be opened and when it can be again")

@@ -21,28 +21,6 @@ struct FollowingTests {
     return (cluster, leader, try #require(others.first))
   }
 
-  @Test("Listens at a follower cost the leader only the stream to that follower")
-  func load() async throws {
-    let (cluster, leader, follower) = try await pair()
-    let before = try await leader.serves { $0.listens }
-    var clients: [ClientProbe] = []
-    for _ in 0..<8 {
-      let listener = try await cluster.client(at: follower)
-      listener.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/old","h":""}}}"#)
-      try await listener.expect(#""d":"before""#)
-      try await listener.expect(#""r":1,"b":{"s":"ok""#)
-      clients.append(listener)
-    }
-    #expect(try await leader.serves { $0.listens } == before)
-    #expect(try await follower.serves { $0.listens } == 8)
-    try await cluster.ask(leader, "PUT", "/old.json", "\"after\"", gives: 200)
-    for listener in clients { try await listener.expect(#""d":"after""#) }
-    // A session that ends here ends there.
-    let sessions = try await leader.serves { $0.sessions }
-    for listener in clients { listener.close() }
-    try await eventually { try await leader.serves { $0.sessions } == sessions - 8 }
-  }
-
   @Test("A client reads its own writes and everything acknowledged to others")
   func ownWrites() async throws {
     let (cluster, leader, follower) = try await pair()
@@ -159,44 +137,6 @@ struct FollowingTests {
     second.close()
   }
 
-  @Test("A deleted account's listens end on every server, and nothing is sent afterwards")
-  func lostListeners() async throws {
-    let cluster = try await TestCluster(3, followClients: 1)
-    try await cluster.followEverywhere()
-    let (leader, others) = try await cluster.leader()
-    let core = leader.server.core
-    let rules = try RuleSet(
-      source: #"{"rules":{"n":{".read":"auth != null",".write":"auth != null"}}}"#
-    )
-    try await core.eventLoop.submit { core.value.databases.opened("hearth")?.setRules(rules) }.get()
-    let token = try await cluster.signUp(at: leader)
-    let kept = try await cluster.signUp(at: leader)
-    var clients: [ClientProbe] = []
-    var streams: [HTTPProbe] = []
-    for member in [leader] + others {
-      let stream = try await HTTPProbe(try member.server.address)
-      let accepted = ["Accept: text/event-stream"]
-      stream.send(HTTPProbe.text("GET", "/n.json?auth=\(token)", lines: accepted))
-      #expect(try await stream.chunkAfterHead().contains("event: put"))
-      streams.append(stream)
-      let client = try await cluster.client(at: member)
-      try await client.ask(1, "auth", #"{"cred":"\#(token)"}"#)
-      try await client.ask(2, "q", #"{"p":"/n","h":""}"#)
-      clients.append(client)
-    }
-    try await cluster.deleteAccount(of: token, at: try #require(others.last))
-    for client in clients {
-      try await client.expect(#""a":"ac""#)
-      try await client.expect(#""a":"c","b":{"p":"n""#)
-    }
-    for stream in streams { #expect(try await stream.chunk().contains("event: auth_revoked")) }
-    try await cluster.ask(leader, "PUT", "/n.json?auth=\(kept)", "1", gives: 200)
-    for client in clients {
-      client.send(#"{"t":"d","d":{"r":3,"a":"g","b":{"p":"/n","q":{}}}}"#)
-      try await client.expect(#""r":3,"b":{"s":"permission_denied""#)
-    }
-  }
-
   @Test("A client's open requests arrive at another server unchanged, and nothing else does")
   func states() throws {
     let query = Query(index: .child("a/b"), limit: Query.Limit(7, side: .last))
@@ -219,47 +159,6 @@ struct FollowingTests {
     for text in ["", "{}", "7", #"{"i":7,"l":[],"n":true}"#, #"{"i":null,"l":[7],"n":true}"#] {
       #expect(SessionState(Array(text.utf8)) == nil, "\(text)")
     }
-  }
-
-  @Test("Rules apply at the follower as soon as they are stored")
-  func rules() async throws {
-    let (cluster, leader, follower) = try await pair()
-    let listener = try await cluster.client(at: follower)
-    listener.send(#"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/old","h":""}}}"#)
-    try await listener.expect(#""d":"before""#)
-    try await listener.expect(#""r":1"#)
-    let core = leader.server.core
-    let rules = try RuleSet(source: #"{"rules":{"open":{".read":true}}}"#)
-    try await core.eventLoop.submit { core.value.databases.opened("hearth")?.setRules(rules) }.get()
-    try await listener.expect(#""a":"c""#)
-    listener.send(#"{"t":"d","d":{"r":2,"a":"q","b":{"p":"/old","h":""}}}"#)
-    try await listener.expect(#""r":2,"b":{"s":"permission_denied""#)
-    try await listener.ask(3, "g", #"{"p":"/open","q":{}}"#)
-    try await cluster.ask(follower, "GET", "/old.json", gives: 401)
-  }
-
-  @Test("A client counts as authorized only after the rules have allowed it something")
-  func strangers() async throws {
-    let (cluster, _, follower) = try await pair()
-    // The client that made the server follow goes in its own time.
-    try await eventually { try await follower.serves { $0.sessions } == 0 }
-    let client = try await cluster.client(at: follower)
-    try await client.ask(1, "s", #"{"c":{"sdk.js.1":1}}"#)
-    try await client.ask(2, "unauth", #"{}"#)
-    #expect(try await follower.serves { $0.strangers } == 1)
-    try await client.ask(3, "p", #"{"p":"/n","d":1}"#)
-    #expect(try await follower.serves { $0.strangers } == 0)
-  }
-
-  @Test("A leader without a valid lease confirms nothing, so that no stale data is read")
-  func deposed() async throws {
-    let (cluster, leader, follower) = try await pair()
-    let reader = try await cluster.client(at: follower)
-    // Its lease has ended by its own clock, and it does not know it yet.
-    leader.clock.leap(by: .seconds(60))
-    reader.send(#"{"t":"d","d":{"r":1,"a":"g","b":{"p":"/old","q":{}}}}"#)
-    try await cluster.ask(follower, "PUT", "/old.json", "\"after\"", gives: 200)
-    try await reader.expect(#""d":"after""#)
   }
 
   @Test("An unreadable database is forwarded as before and not retried for every client")

@@ -28,23 +28,6 @@ struct ForwardingTests {
     return (client, leader, other)
   }
 
-  @Test(
-    "A client stays on the server it reached and receives the writes made on others",
-    arguments: [false, true]
-  )
-  func stays(withCopies: Bool) async throws {
-    let cluster = try await cluster(3, withCopies: withCopies)
-    let (client, leader, other) = try await stray(cluster)
-    try await client.ask(1, "q", #"{"p":"/x","h":""}"#)
-    for (number, member) in cluster.members.enumerated() {
-      try await cluster.ask(member, "PUT", "/x.json", "\(number)", gives: 200)
-      try await client.expect(#""d":\#(number)"#)
-    }
-    try await client.ask(2, "p", #"{"p":"/y","d":"from afar"}"#)
-    try await cluster.ask(leader, "GET", "/y.json", gives: "\"from afar\"")
-    try await cluster.ask(other, "GET", "/y.json", gives: "\"from afar\"")
-  }
-
   @Test("A request for a server that is never reached is known not to be carried out")
   func unreached() async throws {
     let cluster = try await TestCluster()
@@ -127,19 +110,6 @@ struct ForwardingTests {
     }
   }
 
-  @Test(
-    "A client's onDisconnect writes are applied once when it disconnects",
-    arguments: [false, true]
-  )
-  func disconnects(withCopies: Bool) async throws {
-    let cluster = try await cluster(withCopies: withCopies)
-    let (client, leader, other) = try await stray(cluster)
-    try await client.ask(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#)
-    client.close()
-    try await cluster.expect("/n.json", "1", at: leader)
-    try await cluster.ask(other, "GET", "/n.json", gives: "1")
-  }
-
   @Test("Requests of every kind are answered as by the leader", arguments: [false, true])
   func requests(withCopies: Bool) async throws {
     let cluster = try await cluster(withCopies: withCopies)
@@ -204,50 +174,6 @@ struct ForwardingTests {
     try await neighbour.ask(9, "p", #"{"p":"/k","d":1}"#)
   }
 
-  @Test("A long-polling client is forwarded too", arguments: [false, true])
-  func polling(withCopies: Bool) async throws {
-    let cluster = try await cluster(withCopies: withCopies)
-    let (leader, others) = try await cluster.leader()
-    let client = try await PollingProbe(try #require(others.first).server.address)
-    _ = try await client.session()
-    try await client.send(
-      #"{"t":"d","d":{"r":1,"a":"q","b":{"p":"/x","h":""}}}"#,
-      #"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/y","d":"from afar"}}}"#
-    )
-    try await client.expect(#""r":1"#)
-    try await client.expect(#""r":2"#)
-    try await cluster.ask(leader, "GET", "/y.json", gives: "\"from afar\"")
-    async let waiting = client.next()
-    try await cluster.ask(leader, "PUT", "/x.json", "7", gives: 200)
-    #expect(try await waiting.contains(#""d":7"#))
-  }
-
-  @Test("An event stream runs over the link until either end closes it", arguments: [false, true])
-  func streams(withCopies: Bool) async throws {
-    let cluster = try await cluster(withCopies: withCopies)
-    let (leader, other) = try await cluster.pair()
-    let http = try await HTTPProbe(try other.server.address)
-    let answer = try await http.request(
-      "GET",
-      "/s.json",
-      lines: ["Accept: text/event-stream"],
-      gives: 200
-    )
-    #expect(answer.lines["content-type"] == "text/event-stream")
-    #expect(try await http.chunk() == "event: put\ndata: {\"path\":\"/\",\"data\":null}\n\n")
-    for number in 0..<3 {
-      try await cluster.ask(leader, "PUT", "/s.json", "\(number)", gives: 200)
-      #expect(try await http.chunk().contains("\"data\":\(number)}"))
-    }
-    let gone = try await HTTPProbe(try other.server.address)
-    _ = try await gone.request("GET", "/s.json", lines: ["Accept: text/event-stream"])
-    await gone.close()
-    try await cluster.ask(leader, "PUT", "/s.json", "3", gives: 200)
-    #expect(try await http.chunk().contains("\"data\":3}"))
-    await other.server.stop()
-    _ = try await http.rest()
-  }
-
   @Test(
     "A client that resumes reading gets the newest data, and delays no other",
     arguments: [false, true]
@@ -270,23 +196,5 @@ struct ForwardingTests {
     var count = 0
     while try await !slow.next().contains(#""d":"23 x"#) { count += 1 }
     #expect(count < 23)
-  }
-
-  @Test("A link is refused without a server's ticket or with a used one")
-  func strangers() async throws {
-    let cluster = try await TestCluster()
-    let (leader, _) = try await cluster.leader()
-    for ticket in ["x", "", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"] {
-      let answer = try await cluster.ask(
-        leader,
-        "GET",
-        "/.ws?v=5&ns=hearth&hearth_link=\(ticket)",
-        lines: [
-          "Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
-          "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
-        ]
-      )
-      #expect(answer.status == 401, "\(ticket)")
-    }
   }
 }

@@ -10,16 +10,6 @@ import TransportTestSupport
 /// What clients of a server notice when the leader of their database changes.
 @Suite("Resuming sessions", .timeLimit(.minutes(2)), .cleansUp)
 struct ResumptionTests {
-  /// How the leader is lost.
-  enum Loss: CaseIterable {
-    /// The leader cannot reach the storage.
-    case cut
-    /// An administrator moves the database.
-    case move
-    /// The leader is stopped.
-    case stop
-  }
-
   /// A cluster of three, and a client of a server that does not lead.
   private struct Scene {
     let cluster: TestCluster
@@ -38,63 +28,9 @@ struct ResumptionTests {
     }
 
     /// Has the leader lost, and returns the next one.
-    func lose(by loss: Loss) async throws -> TestCluster.Member {
-      switch loss {
-      case .cut: leader.store.cut()
-      case .move:
-        let view = cluster.storage.view()
-        let hosts = [leader.host, other.host]
-        let next = try #require(view.servers.first { !hosts.contains($0.host) })
-        cluster.storage.move("hearth", to: next.id)
-      case .stop: await leader.server.stop()
-      }
-      let deadline = NIODeadline.now() + .seconds(20)
-      while NIODeadline.now() < deadline {
-        let view = cluster.storage.view()
-        let holder = view.leases.first { $0.database == "hearth" }?.holder
-        let host = view.servers.first { $0.id == holder }?.host
-        if let host, host != leader.host,
-          let next = cluster.members.first(where: { $0.host == host })
-        {
-          return next
-        }
-        if loss != .move { _ = try? await cluster.ask(other, "GET", "/.json") }
-      }
-      throw StoreError(.failed, description: "nobody has followed the leader")
+    func lose(by loss: TestCluster.Loss) async throws -> TestCluster.Member {
+      try await cluster.lose(leader, by: loss, askedAt: other)
     }
-  }
-
-  @Test(
-    "A client stays connected when the leader is lost and receives each change once",
-    arguments: Loss.allCases,
-    [false, true]
-  )
-  func stays(loss: Loss, withCopies: Bool) async throws {
-    let scene = try await Scene(withCopies: withCopies)
-    let (cluster, client) = (scene.cluster, scene.client)
-    try await client.ask(1, "q", #"{"p":"/n","h":""}"#)
-    let query = #"{"l":2,"vf":"r","i":".key"}"#
-    try await client.ask(2, "q", #"{"p":"/m","q":\#(query),"t":7,"h":""}"#)
-    client.send(#"{"t":"d","d":{"r":3,"a":"p","b":{"p":"/n","d":1}}}"#)
-    try await client.expect(#""d":1"#)
-    try await client.expect(#""r":3,"b":{"s":"ok""#)
-    let next = try await scene.lose(by: loss)
-    // What it says meanwhile is answered by the next leader.
-    client.send(#"{"t":"d","d":{"r":4,"a":"p","b":{"p":"/n","d":2}}}"#)
-    var heard: [String] = []
-    repeat { heard.append(try await client.next()) } while !heard.joined().contains(#""r":4"#)
-    #expect(heard.last?.contains(#""r":4,"b":{"s":"ok""#) == true, "\(heard)")
-    // Without a copy it is not known what the client has.
-    let again = heard.filter { $0.contains(#""d":1}"#) }
-    #expect(again.count <= (withCopies ? 0 : 1), "\(heard)")
-    #expect(heard.filter { $0.contains(#""d":2}"#) }.count == 1, "\(heard)")
-    #expect(!heard.joined().contains(#""r":-"#), "\(heard)")
-    // Its listens go on, also the one of a query.
-    try await cluster.ask(next, "PUT", "/n.json", "3", gives: 200)
-    try await client.expect(#""p":"n","d":3"#)
-    try await cluster.ask(next, "PUT", "/m/k.json", "4", gives: 200)
-    try await client.expect(#""p":"m/k","d":4"#, #""t":7"#)
-    #expect(try await client.hasNothing())
   }
 
   @Test("Many clients continue at the next leader, each in order")
@@ -140,48 +76,6 @@ struct ResumptionTests {
     }
   }
 
-  @Test("Requests in flight are processed by the next leader, in order", arguments: [false, true])
-  func underWay(withCopies: Bool) async throws {
-    let scene = try await Scene(withCopies: withCopies)
-    let client = scene.client
-    // Nothing is stored from now on, so nothing can be answered.
-    scene.leader.store.cut()
-    for number in 1...20 {
-      client.send(#"{"t":"d","d":{"r":\#(2 * number),"a":"p","b":{"p":"/n","d":\#(number)}}}"#)
-      client.send(#"{"t":"d","d":{"r":\#(2 * number + 1),"a":"g","b":{"p":"/n","q":{}}}}"#)
-    }
-    _ = try await scene.lose(by: .cut)
-    for number in 1...20 {
-      try await client.expect(#""r":\#(2 * number),"b":{"s":"ok""#)
-      try await client.expect(#""r":\#(2 * number + 1),"b":{"s":"ok","d":\#(number)"#)
-    }
-    #expect(try await client.hasNothing())
-  }
-
-  @Test(
-    "An event stream continues with the current data when the leader is lost",
-    arguments: Loss.allCases,
-    [false, true]
-  )
-  func streams(loss: Loss, withCopies: Bool) async throws {
-    let scene = try await Scene(withCopies: withCopies)
-    let cluster = scene.cluster
-    let http = try await HTTPProbe(try scene.other.server.address)
-    try await http.request("GET", "/n.json", lines: ["Accept: text/event-stream"], gives: 200)
-    #expect(try await http.chunk().contains("\"data\":null}"))
-    try await cluster.ask(scene.leader, "PUT", "/n.json", "1", gives: 200)
-    #expect(try await http.chunk().contains("\"data\":1}"))
-    let next = try await scene.lose(by: loss)
-    // What was on its way to the old leader may be lost; its client is told so, and repeats it.
-    try await eventually { try await cluster.ask(next, "PUT", "/n.json", "2").status == 200 }
-    var event = try await http.chunk()
-    if event.contains("\"data\":1}") { event = try await http.chunk() }
-    #expect(event == "event: put\ndata: {\"path\":\"/\",\"data\":2}\n\n")
-    // Its own server ends it.
-    await scene.other.server.stop()
-    #expect(try await !http.rest().contains("event: put"))
-  }
-
   @Test("A read whose answer was lost is answered by the next leader", arguments: ["GET", "HEAD"])
   func reads(method: String) async throws {
     let scene = try await Scene(withCopies: false)
@@ -192,8 +86,11 @@ struct ResumptionTests {
     #expect(try await answer.status == 200)
   }
 
-  @Test("The next leader or follower reads only what its copy lacks", arguments: Loss.allCases)
-  func knows(loss: Loss) async throws {
+  @Test(
+    "The next leader or follower reads only what its copy lacks",
+    arguments: TestCluster.Loss.allCases
+  )
+  func knows(loss: TestCluster.Loss) async throws {
     let scene = try await Scene(withCopies: true)
     let cluster = scene.cluster
     for number in 1...5 {
@@ -213,33 +110,12 @@ struct ResumptionTests {
     }
   }
 
-  @Test("A user stays signed in, or is notified if not", arguments: [false, true])
-  func signedIn(withCopies: Bool) async throws {
-    let scene = try await Scene(withCopies: withCopies)
-    let (cluster, client) = (scene.cluster, scene.client)
-    let token = try await cluster.signUp(at: scene.other)
-    try await client.ask(1, "auth", #"{"cred":"\#(token)"}"#)
-    var next = try await scene.lose(by: .move)
-    try await client.ask(2, "p", #"{"p":"/n","d":1}"#)
-    #expect(try await next.serves { $0.signedIn } == 1)
-    // The account goes while nobody serves the client.
-    next.store.cut()
-    try await cluster.deleteAccount(of: token, at: scene.other)
-    client.send(#"{"t":"d","d":{"r":3,"a":"p","b":{"p":"/n","d":2}}}"#)
-    var heard = try await client.expect(#""a":"ac""#)
-    heard = try await client.next()
-    #expect(heard.contains(#""r":3,"b":{"s":"ok""#), "\(heard)")
-    next = try await cluster.leader().leader
-    #expect(try await next.serves { $0.signedIn } == 0)
-    #expect(try await client.hasNothing())
-  }
-
   @Test(
     "onDisconnect writes outlive the leader and are applied once when the client leaves",
-    arguments: Loss.allCases,
+    arguments: TestCluster.Loss.allCases,
     [false, true]
   )
-  func scheduled(loss: Loss, withCopies: Bool) async throws {
+  func scheduled(loss: TestCluster.Loss, withCopies: Bool) async throws {
     let scene = try await Scene(withCopies: withCopies)
     let (cluster, client) = (scene.cluster, scene.client)
     try await client.ask(1, "o", #"{"p":"/n","d":{".sv":{"increment":1}}}"#)
@@ -251,21 +127,6 @@ struct ResumptionTests {
     next = try await cluster.leader().leader
     client.close()
     try await cluster.expect("/.json", #"{"m":true,"n":1}"#, at: next)
-  }
-
-  @Test("onDisconnect writes are applied even if the client leaves while there is no leader")
-  func leavesWithScheduled() async throws {
-    let scene = try await Scene(withCopies: false)
-    let client = scene.client
-    try await client.ask(1, "o", #"{"p":"/gone","d":true}"#)
-    scene.leader.store.cut()
-    client.send(#"{"t":"d","d":{"r":2,"a":"p","b":{"p":"/n","d":1}}}"#)
-    try await scene.cluster.until("the leader has let the client go") {
-      scene.leader.hasLogged("a write failed")
-    }
-    client.close()
-    let next = try await scene.lose(by: .cut)
-    try await scene.cluster.expect("/gone.json", "true", at: next)
   }
 
   @Test("When a client reconnects elsewhere, its onDisconnect writes are applied first")
@@ -373,28 +234,6 @@ struct ResumptionTests {
     try await scene.cluster.ask(scene.leader, "GET", "/gone.json", gives: "null")
     link.close()
     try await scene.cluster.expect("/gone.json", "true", at: scene.leader)
-  }
-
-  @Test("A client that leaves while waiting is forgotten together with its requests")
-  func leaves() async throws {
-    let scene = try await Scene(withCopies: false)
-    scene.leader.store.cut()
-    scene.client.send(#"{"t":"d","d":{"r":1,"a":"p","b":{"p":"/n","d":1}}}"#)
-    try await scene.cluster.until("the leader has let the client go") {
-      scene.leader.hasLogged("a write failed")
-    }
-    scene.client.close()
-    let next = try await scene.lose(by: .cut)
-    #expect(try await next.serves { $0.sessions } == 0)
-    _ = try await scene.cluster.client(at: scene.other)
-  }
-
-  @Test("A stopping server disconnects its clients, whether served or waiting")
-  func stops() async throws {
-    let scene = try await Scene(withCopies: false)
-    scene.leader.store.cut()
-    await scene.other.server.stop()
-    _ = try await scene.client.closed()
   }
 }
 

@@ -105,6 +105,40 @@ final class TestCluster: Sendable {
     }
   }
 
+  /// How a leader is lost.
+  enum Loss: String, CaseIterable {
+    /// The leader cannot reach the storage.
+    case cut
+    /// An administrator moves the database.
+    case move
+    /// The leader is stopped.
+    case stop
+  }
+
+  /// Has the leader of the default database lost, and returns the next one: not `other`, if the
+  /// database is moved.
+  func lose(_ leader: Member, by loss: Loss, askedAt other: Member) async throws -> Member {
+    switch loss {
+    case .cut: leader.store.cut()
+    case .move:
+      let hosts = [leader.host, other.host]
+      let next = try #require(storage.view().servers.first { !hosts.contains($0.host) })
+      storage.move("hearth", to: next.id)
+    case .stop: await leader.server.stop()
+    }
+    let deadline = NIODeadline.now() + .seconds(20)
+    while NIODeadline.now() < deadline {
+      let view = storage.view()
+      let holder = view.leases.first { $0.database == "hearth" }?.holder
+      let host = view.servers.first { $0.id == holder }?.host
+      if let host, host != leader.host, let next = members.first(where: { $0.host == host }) {
+        return next
+      }
+      if loss != .move { _ = try? await ask(other, "GET", "/.json") }
+    }
+    throw StoreError(.failed, description: "nobody has followed the leader")
+  }
+
   /// Waits until a condition holds.
   func until(_ what: String, _ isSo: @escaping @Sendable () -> Bool) async throws {
     let deadline = NIODeadline.now() + .seconds(20)

@@ -89,7 +89,7 @@ struct ChecklistTests {
   func files() {
     for file in [
       "connection", "messages", "queries", "values", "endings", "rest", "rest-rules", "streams",
-      "auth", "limits", "accounts",
+      "auth", "limits", "accounts", "polling", "clusters",
     ] {
       #expect(Scene.all(file).count >= 8, "\(file).txt")
     }

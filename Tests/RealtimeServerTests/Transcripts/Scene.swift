@@ -18,9 +18,21 @@ struct Scene: Sendable, CustomTestStringConvertible {
   /// be read.
   static func all(_ file: String) -> [Scene] {
     let path = PackageFiles.path("assets/transcripts/\(file).txt")
-    return SceneText.all(ofFileAt: path).map { part in
+    return SceneText.all(ofFileAt: path).flatMap { part in
       let lines = part.lines.map { Line(number: $0.number, text: SceneText.expanded($0.text)) }
-      return Scene(file: file, title: part.title, lines: lines)
+      return Scene(file: file, title: part.title, lines: lines).variants()
+    }
+  }
+
+  /// The scene once for each word of its first line `each NAME WORD …`, which `<NAME>` stands for.
+  private func variants() -> [Scene] {
+    guard let index = lines.firstIndex(where: { $0.text.hasPrefix("each ") }) else { return [self] }
+    let words = lines[index].text.components(separatedBy: " ")
+    return words.dropFirst(2).flatMap { word in
+      let rest = (lines[..<index] + lines[(index + 1)...]).map { line in
+        Line(number: line.number, text: line.text.replacing("<\(words[1])>", with: word))
+      }
+      return Scene(file: file, title: "\(title): \(word)", lines: rest).variants()
     }
   }
 

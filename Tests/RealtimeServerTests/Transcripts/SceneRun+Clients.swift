@@ -15,6 +15,14 @@ extension SceneRun {
     case "connects": clients[name] = try await connect(rest)
     case "refused": try await expectRefusal(rest)
     case "streams": try await stream(name, rest)
+    case "polls":
+      let (target, lines) = request(rest)
+      let address = ListenAddress.loopback(port: try await port())
+      let poller = try await PollingProbe(address, database: target, lines: lines)
+      pollers[name] = poller
+      pattern.define("ticket", as: .string(poller.ticket))
+    case "polled": try await expectEnd(name, rest)
+    case "may": try await allow(rest, of: name)
     case "quiet": try await expectQuiet(name)
     case "segments":
       let sizes = try client(name).lastSegments
@@ -29,7 +37,7 @@ extension SceneRun {
       let client = try client(name)
       client.send(8, [0x03, 0xE8])
       try require(try await client.frame().opcode == 8, "the goodbye is not answered")
-    case "cuts": try client(name).cut()
+    case "cuts": if let stream = streams[name] { stream.cut() } else { try client(name).cut() }
     case "closed":
       let frame = try await client(name).frame()
       let code = frame.payload.prefix(2).reduce(0) { $0 << 8 | Int($1) }
@@ -83,6 +91,22 @@ extension SceneRun {
     guard let follows else { return }
     probe.send(RawWebSocket.bytes(1, Array(follows.utf8)))
     try require(try await probe.rest().isEmpty, "what followed was answered")
+  }
+
+  /// Sends a request and leaves before its response: `METHOD TARGET BODY`.
+  func abandon(_ text: String) async throws {
+    let words = text.split(separator: " ", maxSplits: 2).map(String.init)
+    let probe = try await HTTPProbe(.loopback(port: try await port()))
+    probe.send(HTTPProbe.text(words[0], words[1], words.count > 2 ? words[2] : nil))
+    await probe.close()
+  }
+
+  /// Polls once, and expects the command to close.
+  private func expectEnd(_ name: String, _ command: String) async throws {
+    guard let poller = pollers[name] else { throw SceneFailure("\(name) does not poll") }
+    try await poller.request(poller.target())
+    let close = await poller.close
+    try require(close == command, "came instead: \(close ?? "nothing")")
   }
 
   private func stream(_ name: String, _ text: String) async throws {

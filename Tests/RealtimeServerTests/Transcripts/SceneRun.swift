@@ -35,12 +35,16 @@ final class SceneRun {
   var adjustAccounts: @Sendable (inout IdentitySettings) -> Void = { $0.passwordCost = .token }
   private var options = DatabaseServer.Options(port: 0, rules: .open)
   private var server: DatabaseServer?
+  private var cluster: SceneCluster?
   private var program: SceneProgram?
   /// The initial data of the program, as JSON.
   private var data: String?
   var pattern = Pattern()
   var clients: [String: RawWebSocket] = [:]
   var streams: [String: RESTTalk] = [:]
+  var pollers: [String: PollingProbe] = [:]
+  /// The messages that were received before a line expects them.
+  private var early: [String: String] = [:]
   var talk: RESTTalk?
 
   private init(_ scene: Scene, _ host: Host) {
@@ -97,6 +101,11 @@ final class SceneRun {
     case "differ": try expectDifference(rest)
     case "later": clock.withLockedValue { $0 += (Int64(rest) ?? 0) * 1_000 }
     case "limit": try limit(rest)
+    case "advertised": options.advertisedHost = rest
+    case "origin": options.allowedOrigins.append(rest)
+    case "servers": cluster = try await SceneCluster(rest)
+    case "until": try await repeats(rest)
+    case "abandon": try await abandon(rest)
     case "define":
       let parts = rest.components(separatedBy: " ")
       pattern.define(parts[0], as: .string(parts[1]))
@@ -111,11 +120,37 @@ final class SceneRun {
       try await start()
     case _ where RESTTalk.methods.contains(word):
       talk = RESTTalk(port: try await port(), word, pattern.filled(rest))
-    case _ where word.hasSuffix(">"): try client(word).send(pattern.filled(rest))
+    case _ where word.hasSuffix(">"):
+      let (name, text) = (String(word.dropLast()), pattern.filled(rest))
+      if let poller = pollers[name] {
+        try await poller.send(text)
+      } else {
+        try client(word).send(text)
+      }
     case _ where word.hasSuffix("<"): try await expect(rest, of: String(word.dropLast()))
     case _ where word.hasSuffix("<*"):
       try await expect(rest, of: String(word.dropLast(2)), isPartial: true)
-    default: try await act(word, rest)
+    default:
+      if try await cluster?.act(word, rest) != true { try await act(word, rest) }
+    }
+    for (name, host) in cluster?.hosts ?? [:] { pattern.define(name, as: .string(host)) }
+  }
+
+  /// Repeats a request until its response is as expected: `METHOD TARGET [= BODY] EXPECTATION`.
+  private func repeats(_ text: String) async throws {
+    var words = pattern.filled(text).split(separator: " ").map(String.init)
+    let (method, target) = (words.removeFirst(), words.removeFirst())
+    let body = words[0] == "=" ? words[1] : nil
+    if body != nil { words.removeFirst(2) }
+    let deadline = ContinuousClock.now + .seconds(20)
+    while true {
+      do {
+        let talk = RESTTalk(port: try await port(), method, target)
+        if let body { try await talk.take("=", body, &pattern) }
+        return try await talk.take(words[0], words.dropFirst().joined(separator: " "), &pattern)
+      } catch let failure as SceneFailure {
+        guard .now < deadline else { throw failure }
+      }
     }
   }
 
@@ -129,12 +164,14 @@ final class SceneRun {
 
   /// The port of the server, which starts when it is first needed.
   func port() async throws -> Int {
-    if server == nil, program == nil { try await start() }
-    return try #require(program?.port ?? server?.port)
+    if server == nil, program == nil, cluster == nil { try await start() }
+    return try #require(cluster?.port ?? program?.port ?? server?.port)
   }
 
-  /// The time expected in a greeting, which is unknown for the program's clock.
-  var greetingTime: String { host == .library ? "\(Self.time)" : "\"<any>\"" }
+  /// The time expected in a greeting, which is unknown where a scene does not set the clock.
+  var greetingTime: String {
+    host == .library && cluster == nil ? "\(Self.time)" : "\"<any>\""
+  }
 
   private func start() async throws {
     guard host == .library else { return try await startProgram() }
@@ -176,14 +213,22 @@ final class SceneRun {
   }
 
   private func expect(_ text: String, of name: String, isPartial: Bool = false) async throws {
-    let message: String
-    if let stream = streams[name] {
-      message = try await stream.event()
-    } else {
-      message = try await client(name).next()
-    }
+    let message = try await next(of: name)
     guard pattern.matches(text, message, isPartial: isPartial) else {
       throw SceneFailure("came instead: \(message)")
     }
+  }
+
+  private func next(of name: String) async throws -> String {
+    if let early = early.removeValue(forKey: name) { return early }
+    if let stream = streams[name] { return try await stream.event() }
+    if let poller = pollers[name] { return try await poller.next() }
+    return try await client(name).next()
+  }
+
+  /// Lets a message come next that need not come.
+  func allow(_ text: String, of name: String) async throws {
+    let message = try await next(of: name)
+    if !pattern.matches(text, message) { early[name] = message }
   }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @Suite("A server, frame by frame")
@@ -37,6 +38,17 @@ struct TranscriptTests {
 
   @Test("streams events as specified in §9.4", arguments: Scene.all("streams"))
   func streams(scene: Scene) async throws { try await SceneRun.play(scene) }
+
+  @Test("serves clients that poll", arguments: Scene.all("polling"))
+  func polling(scene: Scene) async throws { try await SceneRun.play(scene) }
+
+  @Test(
+    "serves a database together with others",
+    .cleansUp,
+    .timeLimit(.minutes(2)),
+    arguments: Scene.all("clusters")
+  )
+  func clusters(scene: Scene) async throws { try await SceneRun.play(scene) }
 
   @Test(
     "behaves the same as the program that users run",
