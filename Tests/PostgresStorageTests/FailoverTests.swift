@@ -3,6 +3,7 @@ import HearthLab
 import PostgresTestSupport
 import RealtimeCore
 import RealtimeServer
+import TestSupport
 import Testing
 
 @testable import PostgresStorage
@@ -118,7 +119,7 @@ struct FailoverTests {
 
     // Nobody gets a lease before every lease that was lost has ended.
     for server in [a, b, c] {
-      let error = #expect(throws: StoreError.self) {
+      expectError(\StoreError.kind, .busy) {
         let lease = try stores.acquire(
           "test",
           by: server,
@@ -128,7 +129,6 @@ struct FailoverTests {
         )
         guard lease.holder == server else { throw StoreError(.busy, description: "not given") }
       }
-      #expect(error?.kind == .busy)
     }
     let lease = try stores.acquire(
       "test",

@@ -168,8 +168,7 @@ struct FenceTests {
     try stores.move("test", to: b)
     #expect(try stores.view().leases.map(\.wanted) == [b])
     try stores.release(first, to: b)
-    let error = #expect(throws: StoreError.self) { try store.commit(batch(1)) }
-    #expect(error?.kind == .superseded)
+    expectError(\StoreError.kind, .superseded) { try store.commit(batch(1)) }
     try store.close()
     #expect(try stores.acquire("test", by: c, for: .seconds(60)).holder == b)
     #expect(try stores.acquire("test", by: a, for: .seconds(60)).holder == b)
@@ -235,8 +234,7 @@ struct FenceTests {
       rules: "{}"
     )
     for batch in [late, CommitBatch(commits: [], rules: "{}"), late] {
-      let error = #expect(throws: StoreError.self) { try first.commit(batch) }
-      #expect(error?.kind == .superseded)
+      let error = expectError(\StoreError.kind, .superseded) { try first.commit(batch) }
       #expect(error?.hasStoredNothing == true)
     }
     try second.commit(batch(3, 7))
@@ -253,8 +251,7 @@ struct FenceTests {
   func stale() throws {
     let lease = try stores.acquire("test", by: ServerID("a"), for: .seconds(60))
     _ = try takeOver(by: ServerID("b"))
-    let error = #expect(throws: StoreError.self) { try stores.open(lease) }
-    #expect(error?.kind == .superseded)
+    expectError(\StoreError.kind, .superseded) { try stores.open(lease) }
   }
 
   @Test("A reused epoch does not revive the lease that had it first")
@@ -267,8 +264,7 @@ struct FenceTests {
     _ = try server.sql("UPDATE hearth.leases SET epoch = epoch - 1, holder = NULL", at: url)
     let lease = try stores.acquire("test", by: ServerID("b"), for: .seconds(60))
     #expect(lease.epoch == lost.epoch && lease.id != lost.id)
-    let error = #expect(throws: StoreError.self) { try store.commit(batch(2)) }
-    #expect(error?.kind == .superseded)
+    expectError(\StoreError.kind, .superseded) { try store.commit(batch(2)) }
     #expect(throws: StoreError.self) { try stores.open(lost) }
     try store.close()
   }
@@ -283,8 +279,7 @@ struct FenceTests {
       "UPDATE hearth.log SET id = gen_random_uuid(), written = gen_random_uuid() WHERE revision = 2",
       at: url
     )
-    let error = #expect(throws: StoreError.self) { try store.commit(batch(3)) }
-    #expect(error?.hasStoredNothing == false)
+    expectError(\StoreError.hasStoredNothing, false) { try store.commit(batch(3)) }
     #expect(try stores.database("test").load().revision == 2)
     try store.close()
   }
@@ -359,8 +354,7 @@ struct FenceTests {
     let lease = try stores.acquire("test", by: ServerID("a"), for: .seconds(60))
     let first = try stores.open(lease)
     let second = try stores.open(lease)
-    let error = #expect(throws: StoreError.self) { try first.commit(batch(1)) }
-    #expect(error?.kind == .locked)
+    expectError(\StoreError.kind, .locked) { try first.commit(batch(1)) }
     #expect(throws: StoreError.self) { try first.commit(batch(1)) }
     // The first store has checked who replaced it, which also refused the second: one of them has
     // to end.

@@ -4,6 +4,7 @@ import NIOConcurrencyHelpers
 import PostgresTestSupport
 import RealtimeCore
 import RealtimeServer
+import TestSupport
 import Testing
 
 @testable import PostgresStorage
@@ -48,10 +49,9 @@ struct HostTests {
   @Test("When every host is dead, the error gives the reason for each")
   func allDead() throws {
     let address = PostgresAddress("postgres://hearth@127.0.0.1:1,127.0.0.1:2/x")
-    let error = #expect(throws: PostgresFailure.self) { try PostgresConnection(to: address) }
-    #expect(error?.isLost == true)
-    #expect(error?.description.contains("port 1") == true)
-    #expect(error?.description.contains("port 2") == true)
+    expectError(\PostgresFailure.isLost, true, saying: "port 1", "port 2") {
+      try PostgresConnection(to: address)
+    }
   }
 
   @Test(
@@ -88,8 +88,7 @@ struct HostTests {
     defer { shutdown(listener, Int32(SHUT_RDWR)) }
     let query = "sslmode=disable&gssencmode=disable"
     let address = PostgresAddress("postgres://hearth@127.0.0.1:\(port)/x?\(query)")
-    let error = #expect(throws: PostgresFailure.self) { try PostgresConnection(to: address) }
-    #expect(error?.kind == kind)
+    let error = expectError(\PostgresFailure.kind, kind) { try PostgresConnection(to: address) }
     let description = error?.description ?? ""
     #expect(description.hasSuffix("failed: ВАЖНО:  \(message)"), "\(description)")
     #expect(requests.withLockedValue { $0 } == 1)

@@ -4,6 +4,7 @@ import HearthLab
 import PostgresTestSupport
 import RealtimeCore
 import RealtimeServer
+import TestSupport
 import Testing
 
 @testable import PostgresStorage
@@ -100,12 +101,11 @@ struct LostConnectionTests {
       proxy.set(.cut)
       proxy.set(.sound)
     }
-    let error = #expect(throws: StoreError.self) {
+    expectError(\StoreError.hasStoredNothing, false) {
       try port.transact { connection throws(PostgresFailure) in
         try connection.query("INSERT INTO public.changes VALUES (1)", within: .seconds(10))
       }
     }
-    #expect(error?.hasStoredNothing == false)
     // PostgreSQL has not noticed that the connection is lost.
     while try server.sql("SELECT count(*) FROM public.changes", at: url) != "1" {}
     port.close()
@@ -178,8 +178,7 @@ struct LostConnectionTests {
     try store.commit(batch(2))
     _ = try server.sql("DELETE FROM hearth.log WHERE revision = 2", at: url)
     try terminateBackends()
-    let error = #expect(throws: StoreError.self) { try store.commit(batch(3)) }
-    #expect(error?.kind == .outdated)
+    expectError(\StoreError.kind, .outdated) { try store.commit(batch(3)) }
     #expect(try count("log") == "1")
     try store.close()
   }
@@ -348,8 +347,7 @@ extension LostConnectionTests {
     let queue = sendThree(to: store)
     queue.wait { $0.settled == 2 }
     try queue.outcomes[0].get()
-    let error = #expect(throws: StoreError.self) { try queue.outcomes[1].get() }
-    #expect(error?.kind == .full)
+    expectError(\StoreError.kind, .full) { try queue.outcomes[1].get() }
     #expect(try store.load().revision == 1)
     _ = try server.sql("DROP TRIGGER refuse ON hearth.log", at: url)
     for revision in 2...3 as ClosedRange<Int64> { try store.commit(batch(revision)) }
@@ -395,8 +393,7 @@ extension LostConnectionTests {
     server.waitForLock(at: url)
     try holder.run("COMMIT", within: .seconds(5))
     queue.wait { $0.settled > 0 }
-    let error = #expect(throws: StoreError.self) { try queue.outcomes[0].get() }
-    #expect(error?.kind == .superseded)
+    expectError(\StoreError.kind, .superseded) { try queue.outcomes[0].get() }
     #expect(try count("log") == "0")
     #expect(throws: StoreError.self) { try store.commit(batch(1)) }
     #expect(queue.outcomes.count == 1)

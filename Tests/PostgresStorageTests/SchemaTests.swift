@@ -2,6 +2,7 @@ import HearthLab
 import PostgresTestSupport
 import RealtimeCore
 import RealtimeServer
+import TestSupport
 import Testing
 
 @testable import PostgresStorage
@@ -36,10 +37,9 @@ struct SchemaTests {
     let stores = PostgresTreeStores(at: PostgresAddress(url))
     _ = try stores.create("test")
     _ = try server.sql("DROP TABLE hearth.ledger", at: url)
-    let error = #expect(throws: StoreError.self) { try stores.open("test") }
-    #expect(error?.kind == .damaged)
-    #expect(error?.description.contains("hearth.ledger") == true)
-    #expect(error?.description.contains("restore a backup") == true)
+    expectError(\StoreError.kind, .damaged, saying: "hearth.ledger", "restore a backup") {
+      try stores.open("test")
+    }
   }
 
   @Test("A schema of another version is refused, and the error names both", arguments: [-1, 5])

@@ -1,4 +1,5 @@
 import RealtimeCore
+import TestSupport
 import Testing
 
 @Suite("JSONParser")
@@ -95,9 +96,7 @@ struct JSONParserTests {
 
   @Test("reports the position of an error")
   func offset() throws {
-    let error = #expect(throws: JSONError.self) { try JSONParser.parse("[1, x]") }
-    #expect(error?.offset == 4)
-    #expect(error?.description.contains("'x'") == true)
+    expectError(\JSONError.offset, 4, saying: "'x'") { try JSONParser.parse("[1, x]") }
   }
 
   @Test(

@@ -34,10 +34,9 @@ struct AccessTests {
     try await http.request("GET", "/a.json", gives: 401)
     try await server.setRules(Self.readers)
     try await http.request("GET", "/a.json", gives: 200)
-    let error = await #expect(throws: DatabaseServerError.self) {
+    let error = await expectError(\DatabaseServerError.kind, .invalidRules) {
       try await server.setRules("{\n \"rules\": {\".read\": \"tru\"}}")
     }
-    #expect(error?.kind == .invalidRules)
     #expect(error?.description.hasPrefix("2:") == true)
     try await http.request("GET", "/a.json", gives: 200)
     await server.stop()
@@ -47,15 +46,13 @@ struct AccessTests {
   @Test("A server with invalid rules or origins refuses to start")
   func invalid() async throws {
     var options = DatabaseServer.Options(port: 0, rules: .source("{"))
-    let rules = await #expect(throws: DatabaseServerError.self) {
+    await expectError(\DatabaseServerError.kind, .invalidRules) {
       try await DatabaseServer.start(options)
     }
-    #expect(rules?.kind == .invalidRules)
     options.rules = .locked
     options.allowedOrigins = ["localhost"]
-    let origin = await #expect(throws: DatabaseServerError.self) {
+    await expectError(\DatabaseServerError.kind, .invalidOptions) {
       try await DatabaseServer.start(options)
     }
-    #expect(origin?.kind == .invalidOptions)
   }
 }

@@ -108,10 +108,9 @@ struct LifecycleTests {
     let path = directory.file("s")
     let first = try await DatabaseServer.startForTest(.init(socketPath: path))
     let store = GateStore()
-    let error = await #expect(throws: DatabaseServerError.self) {
+    await expectError(\DatabaseServerError.kind, .addressInUse) {
       try await DatabaseServer.startForTest(.init(socketPath: path), store: store)
     }
-    #expect(error?.kind == .addressInUse)
     #expect(store.isClosed)
     _ = try await first.connectAndGreet()
     await first.stop()
@@ -125,10 +124,9 @@ struct LifecycleTests {
       DatabaseServer.Options(), .init(port: 70_000), .init(port: 0, namespace: "A b"),
       .init(port: 0, limits: limits),
     ] {
-      let error = await #expect(throws: DatabaseServerError.self) {
+      await expectError(\DatabaseServerError.kind, .invalidOptions) {
         try await DatabaseServer.startForTest(options)
       }
-      #expect(error?.kind == .invalidOptions)
     }
   }
 
@@ -141,9 +139,8 @@ struct LifecycleTests {
       func commit(_ batch: CommitBatch) throws {}
       func close() throws {}
     }
-    let error = await #expect(throws: DatabaseServerError.self) {
+    await expectError(\DatabaseServerError.kind, .storeLocked) {
       try await DatabaseServer.startForTest(store: LockedStore())
     }
-    #expect(error?.kind == .storeLocked)
   }
 }

@@ -158,8 +158,7 @@ struct HTTPClientTests {
     let request = try HTTPClientRequest("GET", url: "http://127.0.0.1:\(port)/")
     let task = Task { try await Self.client().send(request) }
     task.cancel()
-    let error = await #expect(throws: HTTPClientError.self) { try await task.value }
-    #expect(error?.kind == .cancelled)
+    await expectError(\HTTPClientError.kind, .cancelled) { try await task.value }
     try await server.close()
   }
 
@@ -167,18 +166,15 @@ struct HTTPClientTests {
   func unreachable() async throws {
     let directory = try TemporaryDirectory()
     let socket = ConnectionTarget(unixSocket: directory.file("none"))
-    let missing = await #expect(throws: HTTPClientError.self) {
+    await expectError(\HTTPClientError.kind, .unreachable) {
       try await Self.client().send(HTTPClientRequest("GET", to: socket, path: "/"))
     }
-    #expect(missing?.kind == .unreachable)
-    let refused = await #expect(throws: HTTPClientError.self) {
+    await expectError(\HTTPClientError.kind, .refused) {
       try await Self.client().send(HTTPClientRequest("GET", url: "http://127.0.0.1:1/"))
     }
-    #expect(refused?.kind == .refused)
-    let unknown = await #expect(throws: HTTPClientError.self) {
+    await expectError(\HTTPClientError.kind, .unknownHost) {
       try await Self.client().send(HTTPClientRequest("GET", url: "http://nothing.invalid/"))
     }
-    #expect(unknown?.kind == .unknownHost)
   }
 
   @Test(
@@ -203,7 +199,6 @@ struct HTTPClientTests {
     ]
   )
   func invalid(url: String) {
-    let error = #expect(throws: HTTPClientError.self) { try HTTPClientRequest("GET", url: url) }
-    #expect(error?.kind == .invalidURL)
+    expectError(\HTTPClientError.kind, .invalidURL) { try HTTPClientRequest("GET", url: url) }
   }
 }

@@ -33,10 +33,9 @@ struct ListenerPolicyTests {
     let directory = try TemporaryDirectory()
     let address = ListenAddress.unix(path: directory.file("s"))
     _ = try await ServerListener.startEcho(at: address)
-    let error = await #expect(throws: ListenError.self) {
+    await expectError(\ListenError.kind, .inUse) {
       try await ServerListener.startEcho(at: address)
     }
-    #expect(error?.kind == .inUse)
     let client = try await ClientProbe(address.target)
     #expect(try await client.next() == "hello")
   }
@@ -46,21 +45,18 @@ struct ListenerPolicyTests {
     let directory = try TemporaryDirectory()
     let path = directory.file("s")
     try Data("precious".utf8).write(to: URL(filePath: path))
-    let error = await #expect(throws: ListenError.self) {
+    await expectError(\ListenError.kind, .unusablePath) {
       try await ServerListener.startEcho(at: .unix(path: path))
     }
-    #expect(error?.kind == .unusablePath)
     #expect(try Data(contentsOf: URL(filePath: path)) == Data("precious".utf8))
   }
 
   @Test("reports the limit when a socket path is too long")
   func longPath() async throws {
     let path = "/tmp/" + String(repeating: "x", count: 103)
-    let error = await #expect(throws: ListenError.self) {
+    await expectError(\ListenError.kind, .unusablePath, saying: "107") {
       try await ServerListener.startEcho(at: .unix(path: path))
     }
-    #expect(error?.kind == .unusablePath)
-    #expect(error?.description.contains("107") == true)
   }
 
   @Test("says in plain words that an address does not exist")

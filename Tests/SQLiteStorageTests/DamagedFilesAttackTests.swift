@@ -304,10 +304,9 @@ struct DamagedFilesAttackTests {
   func acceptedInUse() throws {
     let directory = try TemporaryDirectory()
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
-    let error = #expect(throws: StoreError.self) {
+    expectError(\StoreError.kind, .locked) {
       try SQLiteDatabase(at: directory.store).acceptLoss()
     }
-    #expect(error?.kind == .locked)
     try store.close()
   }
 

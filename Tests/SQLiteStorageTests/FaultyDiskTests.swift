@@ -291,9 +291,7 @@ struct FaultyDiskTests {
     for _ in 0..<3 {
       var next = model
       let batch = next.nextBatch()
-      let error = #expect(throws: StoreError.self) { try store.commit(batch) }
-      #expect(error?.kind == .full)
-      #expect(error?.description.contains("free some space") == true)
+      expectError(\StoreError.kind, .full, saying: "free some space") { try store.commit(batch) }
       check(try store.load(), model)
     }
     disk.repair()
@@ -344,8 +342,7 @@ struct FaultyDiskTests {
       var next = model
       let batch = next.nextBatch()
       if folds {
-        let error = #expect(throws: StoreError.self) { try store.fold() }
-        #expect(error?.kind == .failed)
+        expectError(\StoreError.kind, .failed) { try store.fold() }
       }
       do {
         try store.commit(batch)
@@ -369,8 +366,7 @@ struct FaultyDiskTests {
     try first.commit(model.nextBatch())
     disk.fail(DiskFault(.sync, at: 1, times: .max))
     let batch = model.nextBatch()
-    let error = #expect(throws: StoreError.self) { try first.commit(batch) }
-    #expect(error?.kind == .failed)
+    expectError(\StoreError.kind, .failed) { try first.commit(batch) }
     disk.repair()
     // Like a killed process, it leaves everything as it is.
     let operations = disk.operationCount
@@ -416,10 +412,9 @@ struct FaultyDiskTests {
   func brokenLogOfEarlierProcess() throws {
     var model = try killedStore()
     disk.fail(DiskFault(.sync, at: 1, times: .max))
-    let error = #expect(throws: StoreError.self) {
+    expectError(\StoreError.kind, .failed) {
       try SQLiteTreeStore(directory: directory.store, now: 0)
     }
-    #expect(error?.kind == .failed)
     disk.repair()
     try reopen(directory, &model, unknown: nil)
   }
@@ -467,8 +462,7 @@ struct FaultyDiskTests {
     let store = try SQLiteTreeStore(directory: directory.store, now: 0)
     try store.commit(model.nextBatch())
     disk.fail(at: 1, .full, lasting: true)
-    let error = #expect(throws: StoreError.self) { try store.close() }
-    #expect(error?.kind == .full)
+    expectError(\StoreError.kind, .full) { try store.close() }
     disk.repair()
     try reopen(directory, &model, unknown: nil)
   }

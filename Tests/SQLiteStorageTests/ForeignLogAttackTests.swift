@@ -136,10 +136,9 @@ struct ForeignLogAttackTests {
     // A log alone is evidence of a loss.
     unlink(past.database)
     unlink(past.database + "-mark")
-    let error = #expect(throws: StoreError.self) {
+    expectError(\StoreError.kind, .damaged) {
       try SQLiteTreeStore(directory: past.store, now: 0)
     }
-    #expect(error?.kind == .damaged)
   }
 
   @Test("of an earlier version is copied into an intact file, which gets a name then")

@@ -39,9 +39,9 @@ struct IdentityStoreTests {
     let path = directory.file("identities")
     let store = try SQLiteIdentityStore(directory: path)
     #expect(mkdir("\(path)/keys.json", 0o700) == 0)
-    let error = #expect(throws: StoreError.self) { try store.secret(.keys) }
-    #expect(error?.kind == .notWritable)
-    #expect(error?.description.contains("Is a directory") == true)
+    expectError(\StoreError.kind, .notWritable, saying: "Is a directory") {
+      try store.secret(.keys)
+    }
     try store.close()
   }
 

@@ -214,9 +214,9 @@ struct SQLiteTreeStoreTests {
       try bytes.write(to: URL(filePath: directory.database), options: .atomic)
     }
     for _ in 0..<2 {
-      let error = #expect(throws: StoreError.self) { try store.commit(2) }
-      #expect(error?.kind == .failed)
-      #expect(error?.description.contains("moved, deleted or replaced") == true)
+      expectError(\StoreError.kind, .failed, saying: "moved, deleted or replaced") {
+        try store.commit(2)
+      }
     }
     try store.close()
   }

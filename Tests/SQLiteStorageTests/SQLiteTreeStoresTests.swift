@@ -99,8 +99,7 @@ struct SQLiteTreeStoresTests {
     try Data(repeating: 0x41, count: 9_000).write(to: URL(filePath: file))
     let busy = try #require(try stores.open("busy"))
     #expect(throws: StoreError.self) { try stores.open("broken") }
-    let error = #expect(throws: StoreError.self) { try stores.open("busy") }
-    #expect(error?.kind == .locked)
+    expectError(\StoreError.kind, .locked) { try stores.open("busy") }
     try write(3, to: "fine")
     #expect(try stores.names() == ["broken", "busy", "fine"])
     try busy.close()

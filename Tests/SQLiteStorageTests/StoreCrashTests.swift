@@ -159,11 +159,9 @@ struct StoreCrashTests {
       )
       try reader.close()
       try copy.damage(text)
-      let error = #expect(throws: StoreError.self) {
+      expectError(\StoreError.kind, .damaged, saying: "checksum") {
         try StoreFile(at: copy.store).load()
       }
-      #expect(error?.kind == .damaged)
-      #expect(error?.description.contains("checksum") == true)
     }
     try store.close()
   }
@@ -175,11 +173,9 @@ struct StoreCrashTests {
     try store.commit(CommitBatch(commits: [], rules: source))
     try store.close()
     try directory.damage(".read\": true")
-    let error = #expect(throws: StoreError.self) {
+    expectError(\StoreError.kind, .damaged, saying: "rules") {
       try StoreFile(at: directory.store).load()
     }
-    #expect(error?.kind == .damaged)
-    #expect(error?.description.contains("rules") == true)
     #expect(try StoreFile(at: directory.store).check().faults.count == 1)
   }
 
@@ -197,11 +193,9 @@ struct StoreCrashTests {
     let queue = try DatabaseQueue(path: directory.database)
     try queue.write { try LogTable($0).append(row, revision: 1) }
     try queue.close()
-    let error = #expect(throws: StoreError.self) {
+    expectError(\StoreError.kind, .damaged, saying: "wrong length") {
       try StoreFile(at: directory.store).load()
     }
-    #expect(error?.kind == .damaged)
-    #expect(error?.description.contains("wrong length") == true)
   }
 
   private func largeStore(seed: UInt64) throws -> StoreModel {

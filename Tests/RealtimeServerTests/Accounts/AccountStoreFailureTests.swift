@@ -204,10 +204,9 @@ struct AccountStoreFailureTests {
     http.send(Self.signUp)
     #expect(try await http.rest() == "")
     #expect(try await client.messagesUntilClosed() == [])
-    let error = await #expect(throws: DatabaseServerError.self) {
+    await expectError(\DatabaseServerError.kind, .storeFailed) {
       try await server.waitUntilStopped()
     }
-    #expect(error?.kind == .storeFailed)
   }
 
   @Test("A server whose account store is full keeps running")

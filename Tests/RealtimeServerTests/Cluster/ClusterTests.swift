@@ -67,10 +67,9 @@ struct ClusterTests {
   func portInUse() async throws {
     let cluster = try await TestCluster(1)
     let port = try #require(cluster.members.first?.server.port)
-    let error = await #expect(throws: DatabaseServerError.self) {
+    await expectError(\DatabaseServerError.kind, .addressInUse) {
       try await DatabaseServer.start(.init(port: port), stores: CuttableStore(cluster.storage))
     }
-    #expect(error?.kind == .addressInUse)
   }
 
   @Test("The log says once that no lease is to be had")
