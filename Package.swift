@@ -387,7 +387,8 @@ let package = Package(
         product("NIOEmbedded", "swift-nio"),
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
-      ]
+      ],
+      exclude: ["Cluster/Conversations"]
     ),
     suite(
       "SQLiteStorageTests",
