@@ -17,15 +17,6 @@ struct AuthTests {
     auth = try scene.auth()
   }
 
-  private func code(_ body: () async throws -> Void) async -> AuthErrorCode? {
-    do {
-      try await body()
-      return nil
-    } catch {
-      return (error as? AuthError)?.kind
-    }
-  }
-
   @discardableResult
   private func signUp() async throws -> User {
     try await auth.createUser(withEmail: email, password: password).user
@@ -69,10 +60,9 @@ struct AuthTests {
     #expect(linked == guest)
     #expect(auth.currentUser?.isAnonymous == false)
     #expect(auth.currentUser?.email == email)
-    #expect(
-      await code { try await linked.link(withEmail: "b@example.org", password: password) }
-        == .providerAlreadyLinked
-    )
+    await expectError(\AuthError.kind, .providerAlreadyLinked) {
+      try await linked.link(withEmail: "b@example.org", password: password)
+    }
   }
 
   @Test("Reauthenticating a user who is not signed in changes nothing")
@@ -81,10 +71,14 @@ struct AuthTests {
     let credential = EmailAuthProvider.credential(withEmail: email, password: password)
     #expect(try await ann.reauthenticate(with: credential).user == ann)
     let bob = try await auth.createUser(withEmail: "bob@example.org", password: password).user
-    #expect(await code { try await ann.reauthenticate(with: credential) } == .userMismatch)
+    await expectError(\AuthError.kind, .userMismatch) {
+      try await ann.reauthenticate(with: credential)
+    }
     #expect(auth.currentUser == bob)
     try auth.signOut()
-    #expect(await code { try await ann.reauthenticate(with: credential) } == .userMismatch)
+    await expectError(\AuthError.kind, .userMismatch) {
+      try await ann.reauthenticate(with: credential)
+    }
     #expect(auth.currentUser == nil)
   }
 
@@ -97,7 +91,9 @@ struct AuthTests {
     scene.standIn.state.withLockedValue {
       $0.willAnswer = { if $0 == request { try? auth.signOut() } }
     }
-    #expect(await code { try await guest.link(withEmail: email, password: password) } == .nullUser)
+    await expectError(\AuthError.kind, .nullUser) {
+      try await guest.link(withEmail: email, password: password)
+    }
     #expect(auth.currentUser == nil)
   }
 
@@ -107,23 +103,26 @@ struct AuthTests {
       ("", "", AuthErrorCode.weakPassword), (email, "", .weakPassword),
       ("", password, .missingEmail),
     ] {
-      #expect(
-        await code { try await auth.createUser(withEmail: email, password: password) } == expected
-      )
+      await expectError(\AuthError.kind, expected) {
+        try await auth.createUser(withEmail: email, password: password)
+      }
     }
-    #expect(await code { try await auth.signIn(withEmail: email, password: "") } == .wrongPassword)
+    await expectError(\AuthError.kind, .wrongPassword) {
+      try await auth.signIn(withEmail: email, password: "")
+    }
     #expect(auth.currentUser == nil)
     #expect(scene.standIn.requests.isEmpty)
     let user = try await auth.createUser(withEmail: email, password: password).user
     let sent = scene.standIn.requests.count
     let empty = EmailAuthProvider.credential(withEmail: email, password: "")
-    #expect(await code { try await user.updatePassword(to: "") } == .weakPassword)
-    #expect(await code { try await user.updateEmail(to: "") } == .missingEmail)
-    #expect(await code { try await user.reauthenticate(with: empty) } == .wrongPassword)
-    #expect(
-      await code { try await auth.confirmPasswordReset(withCode: "x", newPassword: "") }
-        == .weakPassword
-    )
+    await expectError(\AuthError.kind, .weakPassword) { try await user.updatePassword(to: "") }
+    await expectError(\AuthError.kind, .missingEmail) { try await user.updateEmail(to: "") }
+    await expectError(\AuthError.kind, .wrongPassword) {
+      try await user.reauthenticate(with: empty)
+    }
+    await expectError(\AuthError.kind, .weakPassword) {
+      try await auth.confirmPasswordReset(withCode: "x", newPassword: "")
+    }
     #expect(scene.standIn.requests.count == sent)
   }
 
@@ -133,7 +132,9 @@ struct AuthTests {
     #expect(result.user.uid == "carl")
     #expect(result.additionalUserInfo?.isNewUser == true)
     #expect(!result.user.isAnonymous)
-    #expect(await code { try await auth.signIn(withCustomToken: "x") } == .invalidCustomToken)
+    await expectError(\AuthError.kind, .invalidCustomToken) {
+      try await auth.signIn(withCustomToken: "x")
+    }
     #expect(auth.currentUser?.uid == "carl")
   }
 
@@ -172,7 +173,7 @@ struct AuthTests {
   @Test("A missing API key is reported as such")
   func missingKey() async throws {
     scene.standIn.plan("accounts:signUp", StandIn.missingKey)
-    #expect(await code { try await auth.signInAnonymously() } == .invalidAPIKey)
+    await expectError(\AuthError.kind, .invalidAPIKey) { try await auth.signInAnonymously() }
   }
 
   @Test("An unreachable server is reported as a network error")
@@ -180,7 +181,7 @@ struct AuthTests {
     var configuration = AuthConfiguration(databaseURL: "http://127.0.0.1:1?ns=n")
     configuration.persistence = .memory
     let auth = try Auth(configuration)
-    #expect(await code { try await auth.signInAnonymously() } == .networkError)
+    await expectError(\AuthError.kind, .networkError) { try await auth.signInAnonymously() }
   }
 
   @Test("The hosted service is not called without an API key")
@@ -188,7 +189,7 @@ struct AuthTests {
     var configuration = AuthConfiguration(databaseURL: "https://demo.firebaseio.com")
     configuration.persistence = .memory
     let auth = try Auth(configuration)
-    #expect(await code { try await auth.signInAnonymously() } == .invalidAPIKey)
+    await expectError(\AuthError.kind, .invalidAPIKey) { try await auth.signInAnonymously() }
   }
 
   @Test(
@@ -197,7 +198,7 @@ struct AuthTests {
   )
   func nonsense(_ body: String) async throws {
     scene.standIn.plan("accounts:signUp", StandIn.json(body))
-    #expect(await code { try await auth.signInAnonymously() } == .internalError)
+    await expectError(\AuthError.kind, .internalError) { try await auth.signInAnonymously() }
     #expect(auth.currentUser == nil)
   }
 
@@ -220,15 +221,14 @@ struct AuthTests {
   func password() async throws {
     let user = try await signUp()
     let old = try await user.getIDToken()
-    #expect(await code { try await user.updatePassword(to: "short") } == .weakPassword)
+    await expectError(\AuthError.kind, .weakPassword) { try await user.updatePassword(to: "short") }
     try await user.updatePassword(to: "another horse")
     #expect(try await user.getIDToken() != old)
     #expect(try await !user.getIDToken(forcingRefresh: true).isEmpty)
     try auth.signOut()
-    #expect(
-      await code { try await auth.signIn(withEmail: email, password: password) }
-        == .invalidCredential
-    )
+    await expectError(\AuthError.kind, .invalidCredential) {
+      try await auth.signIn(withEmail: email, password: password)
+    }
     try await auth.signIn(withEmail: email, password: "another horse")
   }
 
@@ -241,10 +241,9 @@ struct AuthTests {
         == #"{"requestType":"PASSWORD_RESET","email":"ann@example.org"}"#
     )
     #expect(try await auth.verifyPasswordResetCode("code") == email)
-    #expect(
-      await code { try await auth.confirmPasswordReset(withCode: "x", newPassword: "123456") }
-        == .invalidActionCode
-    )
+    await expectError(\AuthError.kind, .invalidActionCode) {
+      try await auth.confirmPasswordReset(withCode: "x", newPassword: "123456")
+    }
     try await auth.confirmPasswordReset(withCode: "code", newPassword: "new horse")
     try await auth.signIn(withEmail: email, password: "new horse")
   }
@@ -254,14 +253,14 @@ struct AuthTests {
     let user = try await signUp()
     try await user.delete()
     #expect(auth.currentUser == nil)
-    #expect(await code { _ = try await user.getIDToken() } == .nullUser)
+    await expectError(\AuthError.kind, .nullUser) { try await user.getIDToken() }
   }
 
   @Test("Reloading a disabled account signs the user out")
   func disabled() async throws {
     let user = try await signUp()
     scene.standIn.state.withLockedValue { $0.accounts[0].isDisabled = true }
-    #expect(await code { try await user.reload() } == .userDisabled)
+    await expectError(\AuthError.kind, .userDisabled) { try await user.reload() }
     #expect(auth.currentUser == nil)
   }
 
@@ -371,7 +370,7 @@ struct AuthTests {
   func endedSession(_ word: String, _ expected: AuthErrorCode) async throws {
     let user = try await signUp()
     scene.standIn.plan("token", StandIn.error(word))
-    #expect(await code { _ = try await user.getIDToken(forcingRefresh: true) } == expected)
+    await expectError(\AuthError.kind, expected) { try await user.getIDToken(forcingRefresh: true) }
     #expect(auth.currentUser == nil)
   }
 
@@ -379,7 +378,9 @@ struct AuthTests {
   func unavailable() async throws {
     let user = try await signUp()
     scene.standIn.plan("token", HTTPAnswer(status: 503, error: "busy"))
-    #expect(await code { _ = try await user.getIDToken(forcingRefresh: true) } == .tooManyRequests)
+    await expectError(\AuthError.kind, .tooManyRequests) {
+      try await user.getIDToken(forcingRefresh: true)
+    }
     #expect(auth.currentUser != nil)
     let token = try await user.getIDToken(forcingRefresh: true)
     #expect(!token.isEmpty)

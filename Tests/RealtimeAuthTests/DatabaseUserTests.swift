@@ -11,29 +11,22 @@ struct DatabaseUserTests {
   private let bob = "bob@example.org"
   private let password = "correct horse"
 
-  private func isDenied(_ body: () async throws -> Void) async -> Bool {
-    do {
-      try await body()
-      return false
-    } catch {
-      return (error as? DatabaseError)?.kind == .permissionDenied
-    }
-  }
-
   @Test("Rules see the signed-in user from the next call on")
   func rules() async throws {
     let scene = try await Scene()
     let auth = try scene.auth()
     let database = try scene.database(auth)
     let place = database.reference(withPath: "private/x")
-    #expect(await isDenied { try await place.setValue(1) })
+    await expectError(\DatabaseError.kind, .permissionDenied) { try await place.setValue(1) }
     let uid = try await auth.createUser(withEmail: ann, password: password).user.uid
     try await place.setValue(2)
     try await database.reference(withPath: "users/\(uid)").setValue("mine")
-    #expect(await isDenied { try await database.reference(withPath: "users/x").setValue(1) })
+    await expectError(\DatabaseError.kind, .permissionDenied) {
+      try await database.reference(withPath: "users/x").setValue(1)
+    }
     try auth.signOut()
     await auth.settle()
-    #expect(await isDenied { try await place.setValue(3) })
+    await expectError(\DatabaseError.kind, .permissionDenied) { try await place.setValue(3) }
   }
 
   // Differs: The databases and the `Auth`
@@ -153,6 +146,8 @@ struct DatabaseUserTests {
     await told.wait(for: 2)
     #expect(told.elements.last == .some(nil))
     try await database.reference(withPath: "all/x").setValue(1)
-    #expect(await isDenied { try await database.reference(withPath: "private/x").setValue(2) })
+    await expectError(\DatabaseError.kind, .permissionDenied) {
+      try await database.reference(withPath: "private/x").setValue(2)
+    }
   }
 }
