@@ -12,12 +12,6 @@ struct LongPollingTests {
 
   private func ok(_ id: Int) -> String { #"{"d":{"b":{"d":"","s":"ok"},"r":\#(id)},"t":"d"}"# }
 
-  /// Sends a write, and expects the next message to say that it has succeeded.
-  private func write(_ text: String, as id: Int, over client: PollingProbe) async throws {
-    try await client.send(text)
-    #expect(try await client.next() == ok(id))
-  }
-
   private func value(_ server: DatabaseServer, _ path: String) async throws -> String {
     try await HTTPProbe(server.address).request("GET", path).body
   }
@@ -28,10 +22,10 @@ struct LongPollingTests {
   }
 
   /// A server, a client that polls it, and the name of the client's session.
-  private func begin(
-    _ options: DatabaseServer.Options = DatabaseServer.Options(port: 0, rules: .open)
-  ) async throws -> (server: DatabaseServer, client: PollingProbe, session: String) {
-    let server = try await DatabaseServer.startForTest(options)
+  private func begin() async throws -> (
+    server: DatabaseServer, client: PollingProbe, session: String
+  ) {
+    let server = try await DatabaseServer.startForTest()
     let client = try await PollingProbe(server.address)
     return (server, client, try await client.session())
   }
@@ -83,7 +77,8 @@ struct LongPollingTests {
   @Test("A session can move to a WebSocket and remains the same session")
   func upgrade() async throws {
     let (server, client, session) = try await begin()
-    try await write(put(1, "gone", "true", action: "o"), as: 1, over: client)
+    try await client.send(put(1, "gone", "true", action: "o"))
+    #expect(try await client.next() == ok(1))
     let socket = try await RawWebSocket(server.address, target: "/.ws?v=5&s=\(session)")
     #expect(try await socket.next() == #"{"t":"c","d":{"t":"a","d":{}}}"#)
     for _ in 0..<2 {

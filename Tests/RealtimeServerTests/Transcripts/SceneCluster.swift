@@ -83,8 +83,6 @@ struct SceneCluster {
     case "suspend": store.suspend()
     case "resume": store.resume()
     case "stick": store.stick()
-    case "damage": store.damage()
-    case "repair": store.damage(false)
     case "stop": await member.server.stop()
     case _ where text.hasPrefix("leap "):
       member.clock.leap(by: .seconds(Int(text.dropFirst(5)) ?? 0))
