@@ -388,7 +388,7 @@ let package = Package(
         product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"),
       ],
-      exclude: ["Cluster/Conversations"]
+      exclude: ["Cluster/Conversations", "Cluster/Copies"]
     ),
     suite(
       "SQLiteStorageTests",

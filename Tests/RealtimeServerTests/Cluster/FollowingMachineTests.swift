@@ -6,87 +6,66 @@ import Testing
 
 @Suite("A copy of a database that another server leads")
 struct FollowingMachineTests {
-  private func commits(_ revisions: ClosedRange<Int64>) -> FollowerMessage {
-    .commits(revisions.map { Commit(revision: $0, timestamp: 0, changes: []) })
+  @Test("A copy goes as it is written", arguments: Transcript.all(in: "Copies"))
+  func asWritten(_ copy: Transcript) throws {
+    try copy.expect(with: CopyPlayer.self)
   }
+}
 
-  /// A copy whose leader has told where its stream begins.
-  private func copy(after revision: Int64, lineage: String? = "a") -> Following<Int> {
-    var copy = Following<Int>()
-    let outputs = copy.receive(.beginning(revision: revision, lineage: lineage), bytes: 1)
-    #expect(outputs.map { "\($0)" } == ["load"])
-    return copy
-  }
+/// Plays the lines of a ``Transcript`` to a copy.
+///
+///     begins REVISION [LINEAGE]      the leader tells where its stream begins
+///     commits FIRST-LAST, mark N     the leader's commits, and its confirmation of a mark
+///     loaded REVISION, loaded none   what the storage has, in the history a
+///     ask N, turn                    a read; the end of a turn, with the mark that is sent
+///     changed, fault                 the leader is another one; the copy cannot be kept up to date
+///     following, ended               whether it is so
+private struct CopyPlayer: TranscriptPlayer {
+  private var copy = Following<Int>()
 
-  private func revisions(_ outputs: [Following<Int>.Output]) -> [Int64] {
-    outputs.flatMap { output in
-      if case .commit(let commits) = output { commits.map(\.revision) } else { [Int64]() }
+  static func isStart(_ line: String) -> Bool { false }
+
+  init(_ lines: [String]) {}
+
+  mutating func outcome(of line: String) throws -> Transcript.Outcome {
+    let words = line.split(separator: " ").map(String.init)
+    let numbers = words.dropFirst().first?.split(separator: "-").compactMap { Int64($0) } ?? []
+    let outputs: [Following<Int>.Output]
+    switch (words[0], numbers.first, numbers.last) {
+    case ("begins", let revision?, _):
+      let lineage = words.count > 2 ? words[2] : nil
+      outputs = copy.receive(.beginning(revision: revision, lineage: lineage), bytes: 1)
+    case ("commits", let first?, let last?):
+      let commits = (first...last).map { Commit(revision: $0, timestamp: 0, changes: []) }
+      outputs = copy.receive(.commits(commits), bytes: 1)
+    case ("mark", let mark?, _): outputs = copy.receive(.mark(Int(mark)), bytes: 1)
+    case ("loaded", let revision, _):
+      outputs = copy.loaded(revision.map { StoredTree(revision: $0, lineage: "a") })
+    case ("ask", let read?, _): outputs = copy.ask(Int(read))
+    case ("turn", _, _):
+      return Transcript.Outcome(answer: copy.turnEnded().map { "mark \($0)" } ?? "none")
+    case ("changed", _, _): outputs = copy.leaderChanged(because: "it is lost")
+    case ("fault", _, _): outputs = copy.end(.fault, because: "it is damaged")
+    case ("following", _, _): return Transcript.Outcome(answer: "\(copy.isFollowing)")
+    case ("ended", _, _): return Transcript.Outcome(answer: "\(copy.hasEnded)")
+    default: throw Transcript.UnknownLine(text: line)
     }
+    return Transcript.Outcome(lines: outputs.map { "= " + Self.text($0) })
   }
 
-  @Test("Commits sent while the storage is read are applied after it, each once")
-  func reading() {
-    var copy = copy(after: 4)
-    #expect(copy.receive(commits(5...6), bytes: 1).isEmpty)
-    #expect(copy.receive(commits(7...8), bytes: 1).isEmpty)
-    #expect(revisions(copy.loaded(StoredTree(revision: 6, lineage: "a"))) == [7, 8])
-    #expect(copy.isFollowing)
-    #expect(revisions(copy.receive(commits(8...9), bytes: 1)) == [9])
-  }
-
-  @Test("A copy starts only once the leader has sent everything the storage had")
-  func ahead() {
-    var copy = copy(after: 4)
-    #expect(copy.loaded(StoredTree(revision: 6, lineage: "a")).isEmpty)
-    #expect(copy.receive(commits(5...5), bytes: 1).isEmpty)
-    #expect(!copy.isFollowing)
-    #expect(revisions(copy.receive(commits(6...7), bytes: 1)) == [7])
-    #expect(copy.isFollowing)
-  }
-
-  @Test("A copy ends if a commit is missing, or the storage lacks what the leader has")
-  func gaps() {
-    var gap = copy(after: 4)
-    _ = gap.loaded(StoredTree(revision: 4, lineage: "a"))
-    #expect(gap.isFollowing)
-    _ = gap.receive(commits(6...6), bytes: 1)
-    #expect(gap.hasEnded)
-    var old = copy(after: 4)
-    _ = old.loaded(StoredTree(revision: 3, lineage: "a"))
-    #expect(old.hasEnded)
-    var missing = copy(after: 4)
-    _ = missing.loaded(nil)
-    #expect(missing.hasEnded)
-  }
-
-  @Test(
-    "A copy's earlier data is reused only within the history that the leader reads",
-    arguments: [("a", "a"), ("b", nil), (nil, nil)] as [(String?, String?)]
-  )
-  func history(of leader: String?, known: String?) throws {
-    var copy = copy(after: 4, lineage: leader)
-    _ = copy.loaded(StoredTree(revision: 4, lineage: "a"))
-    #expect(copy.isFollowing)
-    guard case .end(.leaderChanged(let lineage), _, _)? = copy.leaderChanged(because: "").first
-    else { throw Unexpected("the copy goes on") }
-    #expect(lineage == known)
-  }
-
-  @Test("Reads of a turn share a mark, wait for it, and are refused when the copy ends")
-  func marks() throws {
-    var copy = copy(after: 4)
-    _ = copy.loaded(StoredTree(revision: 4, lineage: "a"))
-    #expect(copy.ask(1).map { "\($0)" } == ["awaitEndOfTurn"])
-    #expect(copy.ask(2).isEmpty)
-    #expect(copy.turnEnded() == 1)
-    #expect(copy.turnEnded() == nil)
-    _ = copy.ask(3)
-    #expect(copy.turnEnded() == 2)
-    _ = copy.ask(4)
-    #expect(copy.receive(.mark(1), bytes: 1).map { "\($0)" } == ["answer([1, 2])"])
-    guard case .end(.fault, refusing: [3, 4], _)? = copy.end(.fault, because: "").first
-    else { throw Unexpected("the reads still wait") }
-    #expect(copy.ask(5).map { "\($0)" } == ["refuse(5)"])
-    #expect(copy.turnEnded() == nil)
+  private static func text(_ output: Following<Int>.Output) -> String {
+    switch output {
+    case .load: "load"
+    case .begin(let stored): "begin at \(stored.revision)"
+    case .commit(let commits): "commit \(commits.map(\.revision))"
+    case .setRules(let source): "rules \(source)"
+    case .takeOver: "take over"
+    case .awaitEndOfTurn: "await the end of the turn"
+    case .answer(let reads): "answer \(reads)"
+    case .refuse(let read): "refuse \(read)"
+    case .end(.leaderChanged(let lineage), let reads, let reason):
+      "end in the history \(lineage ?? "-"), refusing \(reads): \(reason)"
+    case .end(let ending, let reads, let reason): "end by \(ending), refusing \(reads): \(reason)"
+    }
   }
 }
