@@ -89,7 +89,9 @@ package actor SwarmCluster {
       )
     }
     self.members = members
-    front = FaultyNetwork(toAnyOf: members.map(\.address))
+    front = FaultyNetwork(
+      toAnyOf: members.map { .tcp(host: "127.0.0.1", port: $0.network.port) }
+    )
     port = try front.open()
     do {
       try await begin()
@@ -340,12 +342,5 @@ package actor SwarmCluster {
     }
     front.close()
     return statuses.first { $0 != 0 } ?? 0
-  }
-}
-
-extension SwarmCluster.Member {
-  fileprivate var address: ConnectionTarget.Endpoint {
-    let port = host.split(separator: ":").last.flatMap { Int($0) } ?? 0
-    return .tcp(host: "127.0.0.1", port: port)
   }
 }
