@@ -68,10 +68,7 @@ struct ClusterBenchmarks {
     _ = try writePost(isStarred: false, port: leader.port)
     let opening = [Exchange(BlogWire.upgrade(to: "hearth"))]
     let author = try leader.target().connect([opening])
-    let puts = try [true, false].map {
-      try BlogWire.put(0, by: HearthServer.name(0), isStarred: $0)
-    }
-    let publisher = RequestLanes(author, sending: [puts])
+    let publisher = RequestLanes(author, sending: [try BlogWire.starring()])
     let all = try cluster.servers.flatMap { server in
       let one = opening + [Exchange(BlogWire.listen(to: 0), answers: 2)]
       let count = Self.listeners / servers

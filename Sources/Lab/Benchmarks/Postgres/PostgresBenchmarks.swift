@@ -43,9 +43,7 @@ struct PostgresBenchmarks {
 
   private func fanOut(to count: Int, by postgres: PostgresServer?) throws -> Benchmark.Pass {
     let server = try OpenServer(in: environment, store: try postgres?.makeDatabase())
-    let puts = try [true, false].map {
-      try BlogWire.put(0, by: HearthServer.name(0), isStarred: $0)
-    }
+    let puts = try BlogWire.starring()
     let target = try server.target()
     let author = try target.connect([[Exchange(BlogWire.upgrade), Exchange(puts[1])]])
     let listeners = try target.connect(

@@ -60,6 +60,11 @@ enum BlogWire {
 
   static func path(_ number: Int) -> Path { Path(["posts", SamplePosts.key(number)]) }
 
+  /// Writes that star the first post and remove the star again, by its author.
+  static func starring() throws -> [ByteBuffer] {
+    try [true, false].map { try put(0, by: HearthServer.name(0), isStarred: $0) }
+  }
+
   /// Writes a whole post, with or without its author's star.
   static func put(_ number: Int, by uid: String, isStarred: Bool) throws -> ByteBuffer {
     frame(try message(number, by: uid, isStarred: isStarred))

@@ -115,10 +115,7 @@ struct FanOutBenchmarks {
         let server = try HearthServer(in: environment)
         let target = try server.target(transport)
         let author = try target.connect([HearthServer.opening(as: 0)])
-        let puts = try [true, false].map {
-          try BlogWire.put(0, by: HearthServer.name(0), isStarred: $0)
-        }
-        let publisher = RequestLanes(author, sending: [puts])
+        let publisher = RequestLanes(author, sending: [try BlogWire.starring()])
         let all = try target.connect(
           (1...listeners).map { user in
             // The data comes first, then the response.
