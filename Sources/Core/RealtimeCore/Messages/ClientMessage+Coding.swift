@@ -41,7 +41,8 @@ extension ClientMessage {
         case let path = Path(validUTF8: text), !path.isPriority, scanner.skips(",\"d\":"),
         case .success(let node)? = try? NodeParser.parse(&scanner)
       else { return nil }
-      if scanner.skips("}}}"), scanner.position == scanner.end {
+      if scanner.skips("}}}") {
+        guard scanner.position == scanner.end else { return nil }
         return .request(id: id, .write(WriteRequest(path: path, operation: .set(node))))
       }
       var (hash, key) = (String?.none, WriteKey?.none)
