@@ -97,14 +97,14 @@ extension Databases {
   ) throws -> (stores: any StoredDatabases, shared: (any ClusterStore)?) {
     let shared = storage.store == nil ? nil : try storage.cluster(options)
     let stores = try shared ?? Databases.stores(options, in: storage)
-    guard try stores.names().contains(name) else {
-      throw CommandFailure(.notFound, "there is no database \"\(name)\"")
-    }
     guard shared != nil || name != DatabaseName.standard else {
       throw CommandFailure(
         .usage,
         "\"\(name)\" is the database of the directory itself, which always exists"
       )
+    }
+    guard try stores.names().contains(name) else {
+      throw CommandFailure(.notFound, "there is no database \"\(name)\"")
     }
     return (stores, shared)
   }
@@ -165,7 +165,9 @@ extension Databases {
     func run() throws {
       try DatabaseName.check(newName)
       let (stores, shared) = try Databases.place(of: name, options, in: storage)
-      guard try !stores.names().contains(newName) else {
+      // That of the directory itself exists even if nobody has used it yet.
+      let isOwn = shared == nil && newName == DatabaseName.standard
+      guard try !isOwn && !stores.names().contains(newName) else {
         throw CommandFailure(.conflict, "the database \"\(newName)\" already exists")
       }
       try consent.require("clients that use the name \"\(name)\" will not find the database")
