@@ -466,7 +466,7 @@ package struct PlainBlog: Sendable {
     case "quit", "q": return Answer(effects: [.quit])
     default:
       guard BlogAction.verbs[name] != nil else {
-        return .refusal("There is no command \(name). Type help.")
+        return .refusal("There is no command \"\(name)\". Type help.")
       }
       return with(rest) { plain, post in plain.perform(name, on: post) }
     }
