@@ -21,6 +21,21 @@ struct ProfileTests {
     #expect(try file.read().map(\.name) == ["q"])
   }
 
+  @Test(
+    "Profiles that root adds belong to the owner of the directory",
+    .enabled(if: geteuid() == 0, "only root can give files away")
+  )
+  func owner() throws {
+    let place = try TemporaryDirectory()
+    #expect(chown(place.path, 7, 8) == 0)
+    let file = try ProfileFile(environment: ["XDG_CONFIG_HOME": place.path])
+    for name in ["p", "q"] {
+      try file.add(Profile(name: name, database: "x"))
+      var status = stat()
+      #expect(stat(file.path, &status) == 0 && status.st_uid == 7 && status.st_gid == 8)
+    }
+  }
+
   @Test("A file that was saved on Windows is read, and profiles are added to it")
   func windows() throws {
     let place = try TemporaryDirectory()

@@ -229,7 +229,7 @@ struct ProfileFile {
   /// The file that replaces this one; no other process changes it from here on.
   private func output() throws(CommandFailure) -> OutputFile {
     try? PrivateDirectory.create(FilePath.directory(of: path))
-    return try OutputFile(path)
+    return try OutputFile(path, isSetting: true)
   }
 
   private func write(_ lines: [String], to file: OutputFile) throws(CommandFailure) {

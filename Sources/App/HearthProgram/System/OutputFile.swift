@@ -19,9 +19,13 @@ package final class OutputFile {
 
   /// Creates an empty file that only its owner may read, unless it replaces one that others may.
   ///
+  /// - Parameters:
+  ///   - path: The final path of the file.
+  ///   - isSetting: Whether it belongs to the owner of its directory if root creates it: an
+  ///     administrator who changes somebody's settings must not leave them unreadable.
   /// - Throws: ``CommandFailure`` when it cannot be written, another process is writing it, or it
   ///   belongs to a database.
-  package init(_ path: String) throws(CommandFailure) {
+  package init(_ path: String, isSetting: Bool = false) throws(CommandFailure) {
     self.path = path
     var status = stat()
     let exists = stat(path, &status) == 0
@@ -40,6 +44,7 @@ package final class OutputFile {
     if isDirect { _ = fcntl(descriptor, F_SETFL, 0) }
     // What is replaced may be for others, too.
     if exists, !isDirect { fchmod(descriptor, status.st_mode & 0o777) }
+    if isSetting, !isDirect { PrivateFile.inheritOwner(descriptor, at: partialPath) }
   }
 
   deinit {

@@ -88,7 +88,7 @@ struct ConfigurationFiles {
       }
       try PrivateDirectory.create(FilePath.directory(of: path))
       // No other process changes the file from here on.
-      let file = try OutputFile(path)
+      let file = try OutputFile(path, isSetting: true)
       guard let text = String(validating: try bytes() ?? [], as: UTF8.self) else {
         throw CommandFailure(.usage, "\(path) is not UTF-8 text")
       }
