@@ -203,8 +203,19 @@ extension CommonOptions {
   }
 
   /// Prints who has signed in.
-  func tell(_ auth: Auth, name: String) {
+  ///
+  /// - Throws: ``CommandFailure`` if the credentials could not be stored, so that only this process
+  ///   has them.
+  func tell(_ auth: Auth, name: String) throws {
     let uid = auth.currentUser?.uid ?? ""
+    guard try accounts()?.keptAccounts().contains(where: { $0.uid == uid }) == true else {
+      throw CommandFailure(
+        .failed,
+        "\(name) is signed in only until this command ends, since "
+          + "\(try paths().state)/\(AuthConfiguration.fileName) cannot be written; \"hearth doctor\" "
+          + "says what to do"
+      )
+    }
     confirm(
       "signed in as \(name)",
       json: .object(("uid", .string(uid)), ("name", .string(name)))

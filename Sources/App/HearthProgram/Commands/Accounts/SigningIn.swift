@@ -38,7 +38,7 @@ struct SignInCommand: AsyncParsableCommand {
       try await remote.setUserName(chosen, of: auth)
       known = chosen
     }
-    options.tell(auth, name: known ?? "")
+    try options.tell(auth, name: known ?? "")
   }
 }
 
@@ -67,7 +67,7 @@ struct SignUpCommand: AsyncParsableCommand {
       ? PasswordInput.fromStandardInput()
       : PasswordInput.fromTerminal("Password for \(email)", isNew: true)
     let auth = try await remote.signUp(author, email: email, password: password)
-    options.tell(auth, name: author.name)
+    try options.tell(auth, name: author.name)
   }
 }
 
