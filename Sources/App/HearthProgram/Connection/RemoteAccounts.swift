@@ -208,17 +208,23 @@ extension CommonOptions {
   ///   has them.
   func tell(_ auth: Auth, name: String) throws {
     let uid = auth.currentUser?.uid ?? ""
-    guard try accounts()?.keptAccounts().contains(where: { $0.uid == uid }) == true else {
-      throw CommandFailure(
-        .failed,
-        "\(name) is signed in only until this command ends, since "
-          + "\(try paths().state)/\(AuthConfiguration.fileName) cannot be written; \"hearth doctor\" "
-          + "says what to do"
-      )
-    }
+    try requireStored(true, of: uid, orElse: "\(name) is signed in only until this command ends")
     confirm(
       "signed in as \(name)",
       json: .object(("uid", .string(uid)), ("name", .string(name)))
+    )
+  }
+
+  /// Checks that the file of the credentials has an account, or no longer has it.
+  ///
+  /// - Throws: ``CommandFailure`` with the consequence if it could not be written.
+  func requireStored(_ isStored: Bool, of uid: String, orElse consequence: String) throws {
+    let accounts = try accounts()?.keptAccounts() ?? []
+    guard accounts.contains(where: { $0.uid == uid }) != isStored else { return }
+    let file = "\(try paths().state)/\(AuthConfiguration.fileName)"
+    throw CommandFailure(
+      .failed,
+      "\(consequence), since \(file) cannot be written; \"hearth doctor\" says what to do"
     )
   }
 }

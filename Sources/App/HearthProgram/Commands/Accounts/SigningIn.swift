@@ -83,8 +83,12 @@ struct SignOutCommand: AsyncParsableCommand {
     guard let auth = try options.signedIn() else {
       throw CommandFailure(.notFound, "nobody is signed in there")
     }
+    let user = auth.currentUser
     try auth.signOut()
     await auth.settle()
+    guard let user else { return }
+    let name = user.displayName ?? user.email ?? user.uid
+    try options.requireStored(false, of: user.uid, orElse: "\(name) is still signed in")
   }
 }
 
