@@ -64,7 +64,8 @@ package struct Blog: Sendable {
 
   /// The current contents of a list, in display order, without the posts of people who are muted.
   ///
-  /// - Returns: At most a hundred posts.
+  /// There are at most a hundred.
+  ///
   /// - Throws: `DatabaseError` when the database cannot be read.
   package func posts(_ feed: FeedKind) async throws -> [Post] {
     let posts = try await allPosts(feed)
@@ -110,12 +111,10 @@ package struct Blog: Sendable {
     return Array(sorted.prefix(Int(BlogPaths.feedLength)))
   }
 
-  /// Searches a whole list with the comments on its posts.
+  /// Searches a whole list with the comments on its posts; the matches come newest first.
   ///
-  /// - Parameters:
-  ///   - feed: The list.
-  ///   - matches: Decides whether a post with these comments matches; called on any thread.
-  /// - Returns: The posts that match, newest first.
+  /// The closure, which is called on any thread, tells whether a post with these comments matches.
+  ///
   /// - Throws: ``BlogError/unreadable(_:)`` when the list cannot be read.
   package func search(
     _ feed: FeedKind,
@@ -146,9 +145,7 @@ package struct Blog: Sendable {
     PeopleWatch.people(try await paths.people.getData())
   }
 
-  /// What people who are here read, as far as they tell.
-  ///
-  /// - Returns: An entry for each terminal that tells.
+  /// What people who are here read: an entry for each terminal that tells.
   package func reading(of people: [Presence]) async -> [ReadingPlace] {
     var found: [ReadingPlace] = []
     var titles: [PostID: String] = [:]
@@ -173,7 +170,8 @@ package struct Blog: Sendable {
 
   /// What others did that concerns the user, newest first, and what of it the user has read.
   ///
-  /// - Returns: The notices, and the read state; where none is recorded, everything is unread.
+  /// Where nothing is recorded, everything is unread.
+  ///
   /// - Throws: `DatabaseError` when the database cannot be read.
   package func notices() async throws -> (entries: [NoticeEntry], state: ReadState) {
     let state = try await readState()
@@ -338,10 +336,8 @@ package struct Blog: Sendable {
 
   /// Performs an action on what exists and is the user's; the change is visible at once.
   ///
-  /// - Parameters:
-  ///   - action: What to do; without a key for what is new, one is made.
-  ///   - subject: What is known of what the action is about.
-  ///   - completion: Called when the server has stored or refused it.
+  /// What is new and has no key yet gets one. The completion is called when the server has stored
+  /// or refused the change.
   package func perform(
     _ action: BlogAction,
     on subject: Subject = Subject(),
@@ -454,14 +450,9 @@ package struct Blog: Sendable {
 
   /// Stars or unstars a post that is known to exist; the change is visible at once.
   ///
-  /// - Parameters:
-  ///   - isStarred: Whether the user stars it.
-  ///   - id: The key of the post.
-  ///   - owner: The author of the post, if known; an increment is then sent without reading the
-  ///     post first.
-  ///   - settled: Called last, when no further attempt will be made, with the error if there was
-  ///     one.
-  ///   - completion: Called when both copies agree, or as soon as there is an error.
+  /// If the owner of the post is known, an increment is sent without reading the post first. The
+  /// completion is called when both copies agree, or as soon as there is an error; `settled` is
+  /// called last, when no further attempt will be made, with the error if there was one.
   package func star(
     _ isStarred: Bool,
     on id: PostID,

@@ -21,13 +21,10 @@ package protocol BlogRepository: Sendable {
   func mark(_ change: ReadChange)
   /// Reports more or less from now on.
   func request(_ request: BlogRequest)
-  /// Searches a whole list and reports the matches; replaces any earlier search.
+  /// Searches a whole list, if wanted with the comments; replaces any earlier search.
   ///
-  /// - Parameters:
-  ///   - number: Identifies the search in ``BlogEvent/found(_:)``.
-  ///   - feed: The list.
-  ///   - withComments: Whether to search the comments on each post as well.
-  ///   - matches: Decides whether a post with these comments matches; called on any thread.
+  /// The matches are reported as ``BlogEvent/found(_:)`` with this number. The closure, which is
+  /// called on any thread, tells whether a post with these comments matches.
   func search(
     _ number: Int,
     in feed: FeedKind,
@@ -179,13 +176,9 @@ package struct DatabaseErrorText: Sendable {
     self.keep = keep
   }
 
-  /// The reason as a sentence without a period.
+  /// The reason why a request failed, as a sentence without a period.
   ///
-  /// - Parameters:
-  ///   - error: The database's error.
-  ///   - request: The operation that failed.
-  ///   - place: The path to report when the error names none, or only the root.
-  /// - Returns: The sentence.
+  /// The place is what is named if the error names no path, or only the root.
   package func text(_ error: any Error, for request: Request, at place: String) -> String {
     // Whoever changes something at a screen has seen it, and no command helps to find it.
     switch error as? BlogError {

@@ -20,9 +20,7 @@ package final class EphemeralValue: @unchecked Sendable {
   private static let firstDelay = 0.25
   private static let longestDelay = 4.0
 
-  /// Makes a value that has not been written yet.
-  ///
-  /// - Parameter reference: The location of the value; nothing else in this client writes there.
+  /// Makes a value, not yet written, at a location where nothing else in this client writes.
   package init(at reference: DatabaseReference) {
     self.reference = reference
   }

@@ -22,9 +22,12 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
   private var pulse: Pulse?
   private var phase: ConnectionStatus.Phase?
   private var connectionProblem: ConnectionProblem?
+  /// What keeps a local server from starting, while there is no connection.
   private let obstacle: @Sendable () -> String?
+  /// Called when many comments, or copies of them, will soon not be needed.
   private let releaseMemory: @Sendable () -> Void
   private let naming: Naming
+  /// Called when the user has chosen another name here, and the database has it.
   private let keepName: @Sendable (String) -> Void
   private var isNamed = false
   private var nameObservation: Observation?
@@ -79,23 +82,13 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
     var elements: [Comment] { hasEarlier ? all.elements.suffix(length) : all.elements }
   }
 
-  /// Makes a live blog, whose queue becomes the callback queue of the database.
+  /// Makes a live blog, whose queue becomes the callback queue of a database that nobody else uses
+  /// yet.
   ///
-  /// - Parameters:
-  ///   - database: The database, not yet used by anyone else.
-  ///   - name: The name of the database, for the status bar.
-  ///   - me: The user who reads and writes.
-  ///   - naming: Where the user's name comes from.
-  ///   - stars: How stars are written to the database.
-  ///   - terminal: The name under which others see this terminal; nil to stay invisible.
-  ///   - sharesReading: Whether others may see what the user reads at this terminal, if the screen
-  ///     asks for that.
-  ///   - signIn: Returns how to sign in, such as ":account signs in", while the user has no account
-  ///     here.
-  ///   - keepName: Called when the user has chosen another name here, and the database has it.
-  ///   - keepRefused: Stores a request that the rules refused, and returns the path of the file.
-  ///   - obstacle: Returns what keeps a local server from starting, while there is no connection.
-  ///   - releaseMemory: Called when many comments, or copies of them, will soon not be needed.
+  /// Without the name of a terminal, the user stays invisible. Others see what is read here only if
+  /// that is shared and the screen asks for it. `signIn` returns how to sign in, such as ":account
+  /// signs in", while the user has no account here. `keepRefused` stores a request that the rules
+  /// refused, and returns the path of the file.
   package init(
     database: Database,
     name: String,
@@ -460,7 +453,7 @@ package final class LiveBlog: BlogRepository, @unchecked Sendable {
 
   /// Calls a closure once everything requested so far was reported as the server has it now.
   ///
-  /// - Parameter block: Called on any thread; never if there is no connection.
+  /// It is called on any thread; never if there is no connection.
   package func whenCurrent(_ block: @escaping @Sendable () -> Void) {
     queue.async { [queue, database] in
       // A list is reported after the events that have changed it.

@@ -341,9 +341,7 @@ package enum Notice: Hashable, Sendable, Codable {
   case reply(PostID, title: String, by: Author)
   case mention(PostID, title: String, by: Author)
 
-  /// What happened, as a sentence.
-  ///
-  /// - Returns: The sentence, with its period.
+  /// What happened, as a sentence with its period.
   package func sentence(name: (Author) -> String, title: (String) -> String) -> String {
     switch self {
     case .comment(_, let post, let author): "\(name(author)) commented on \"\(title(post))\"."
@@ -364,9 +362,7 @@ package enum Notice: Hashable, Sendable, Codable {
 }
 
 extension NoticeEntry {
-  /// What happened, as a sentence without a period.
-  ///
-  /// - Returns: The sentence; it has the title of the post, which others have written.
+  /// What happened, as a sentence without a period; it has the title, which others have written.
   package func sentence(by name: String) -> String {
     switch kind {
     case .comment: "\(name) commented on \(title)"

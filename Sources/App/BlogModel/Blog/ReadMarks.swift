@@ -259,9 +259,7 @@ package struct ReadState: Hashable, Sendable, Codable {
     }
   }
 
-  /// How many comments by others are unread on a post whose text was read.
-  ///
-  /// - Returns: Their number, as far as the given comments tell.
+  /// How many of the given comments by others are unread, on a post whose text was read.
   package func newComments(
     among comments: [Comment],
     on post: PostID,

@@ -64,7 +64,6 @@ struct FeedPage {
     part.entries.take(event, of: snapshot, by: index)
   }
 
-  /// The index of the upcoming part with this token.
   func nextIndex(_ token: Int) -> Int? { next.firstIndex { $0.token == token } }
 
   /// Takes an event of one of the upcoming parts.

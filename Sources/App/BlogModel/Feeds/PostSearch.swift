@@ -48,14 +48,9 @@ final class PostSearch: @unchecked Sendable {
   private var reached: Int64?
   private var isOver = false
 
-  /// Makes a search.
+  /// Makes a search of all posts, ordered by their keys.
   ///
-  /// - Parameters:
-  ///   - number: Identifies the search in its reports.
-  ///   - list: All posts, ordered by their keys.
-  ///   - comments: All comments by post, to search them as well; nil to search posts alone.
-  ///   - matches: Decides whether a post matches; called on a queue of the search.
-  ///   - tell: Receives the reports, on a queue of the search.
+  /// Both closures are called on a queue of the search.
   init(
     _ number: Int,
     in list: DatabaseQuery,

@@ -2,7 +2,6 @@ extension LightMarkdown {
   /// Whether the place before a unit of a line is in code: in a block, or behind backticks that
   /// begin code, even if nothing ends it yet.
   ///
-  /// - Returns: Whether the place is in code.
   /// - Complexity: O(n) in the number of lines before it and in the length of the line
   package static func isCode(
     at index: Int,

@@ -6,18 +6,12 @@ package enum MarkupExcerpt {
   /// with a label takes up space without being shown.
   private static let reach = 1_500
 
-  /// Renders the beginning of a text on one line.
+  /// Renders the beginning of a text on one line, which may be empty.
   ///
   /// One unit may consist of many scalars. Where they are so many that too few units were read, the
-  /// line ends in `…`.
+  /// line ends in `…`. The closure splits a line, which has only single blanks, into units. The
+  /// blank stands between lines, the bullet before the item of a list.
   ///
-  /// - Parameters:
-  ///   - text: The text.
-  ///   - limit: The maximum number of units.
-  ///   - blank: The separator between lines.
-  ///   - bullet: The bullet before a list item.
-  ///   - units: Splits a line, which has only single blanks, into units.
-  /// - Returns: The line, which may be empty.
   /// - Complexity: O(limit)
   package static func line<Unit: MarkupUnit>(
     of text: String,

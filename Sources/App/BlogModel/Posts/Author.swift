@@ -21,8 +21,9 @@ extension Author {
 
   /// Makes the author for a user name; the identifier is the name with illegal characters as %XX.
   ///
-  /// - Parameter name: From 1 to 40 characters, without control characters; blanks around them are
-  ///   left out.
+  /// A name has from 1 to 40 characters, none of them a control character; blanks around it are
+  /// left out.
+  ///
   /// - Throws: ``NameError`` if the name is not allowed.
   package init(userName name: String) throws(NameError) {
     let name = name.trimmingCharacters(in: .whitespaces)
@@ -99,9 +100,9 @@ package struct NameBook: Sendable, Equatable {
   /// Makes a book of the names of some people.
   package init(_ people: [Author] = []) { for person in people { learn(person) } }
 
-  /// Records that an account uses a name.
+  /// Records that an account uses a name, and returns whether the name, plain so far, must be shown
+  /// with a mark from this point on.
   ///
-  /// - Returns: Whether the name, plain so far, must be shown with a mark from this point on.
   /// - Complexity: O(1) for a known author.
   @discardableResult
   package mutating func learn(_ author: Author) -> Bool {

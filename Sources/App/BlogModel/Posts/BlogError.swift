@@ -37,9 +37,7 @@ package enum BlogError: Error, Hashable, Sendable, CustomStringConvertible {
 /// Called when an operation is complete, with the error if it failed.
 package typealias BlogCompletion = @Sendable ((any Error)?) -> Void
 
-/// Starts an operation, and waits until it is complete.
-///
-/// - Throws: The error with which it has failed.
+/// Starts an operation, waits until it is complete, and throws the error with which it has failed.
 func finished(_ start: (@escaping BlogCompletion) -> Void) async throws {
   try await withCheckedThrowingContinuation {
     (continuation: CheckedContinuation<Void, any Error>) in

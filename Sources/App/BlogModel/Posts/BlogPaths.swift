@@ -110,8 +110,6 @@ package struct BlogPaths: Sendable {
   package func replies(to uid: String) -> DatabaseReference { place(.replies, uid) }
 
   /// The mentions of a name: the key of each post or comment, and its post.
-  ///
-  /// - Returns: The location.
   package func mentions(of name: String) -> DatabaseReference { place(.mentions, name) }
 
   private func place(_ list: ChildKey, _ key: String) -> DatabaseReference {

@@ -115,8 +115,6 @@ package struct BlogTrace: Hashable, Sendable {
   }
 
   /// All entries that lead to a comment.
-  ///
-  /// - Returns: The entries.
   static func all(of comment: Comment, on post: PostID, answering parent: Comment?) -> [BlogTrace] {
     let names = TextMarks(of: comment.text).mentions
     var kinds = names.map { Kind.mention($0) }

@@ -24,9 +24,8 @@ package struct BlogRepair: Sendable {
     self.root = root
   }
 
-  /// Repairs a fault.
+  /// Repairs a fault; if the database refuses the change, the fault is left.
   ///
-  /// - Returns: The outcome; if the database refuses the change, the fault is left.
   /// - Throws: `DatabaseError` when the database cannot be reached.
   package func repair(_ fault: BlogFault) async throws -> Outcome {
     do {
@@ -163,11 +162,7 @@ struct FragmentSweep: Sendable {
   /// How many fragments one sweep handles.
   private static let limit: UInt = 100
 
-  /// Checks a post after an edit.
-  ///
-  /// - Parameters:
-  ///   - post: The post.
-  ///   - completion: Called with whether the post exists, once no fragment of it is left.
+  /// Calls back with whether a post exists after an edit, once no fragment of it is left.
   func check(_ post: PostID, completion: @escaping @Sendable (Result<Bool, any Error>) -> Void) {
     let key = ChildKey(post)
     removeFragment(at: paths.post(post)) { [paths, uid] result in

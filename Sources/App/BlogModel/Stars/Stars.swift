@@ -25,14 +25,9 @@ struct StarToggle: Sendable {
   /// Sends the update.
   ///
   /// The change of the post is queued before this returns, so that intents keep their order and the
-  /// screen shows it at once.
-  ///
-  /// - Parameters:
-  ///   - isStarred: Whether the user stars it.
-  ///   - id: The key of the post.
-  ///   - settled: Called last, when no further attempt will be made, with the error if there was
-  ///     one.
-  ///   - completion: Called when both copies agree, or as soon as there is an error.
+  /// screen shows it at once. The completion is called when both copies agree, or as soon as there
+  /// is an error; `settled` is called last, when no further attempt will be made, with the error if
+  /// there was one.
   func start(
     _ isStarred: Bool,
     on id: PostID,
@@ -187,13 +182,9 @@ struct StarIncrement: Sendable {
   /// How often an update that may have collided with the user's other terminals is sent.
   let rounds: Int
 
-  /// Sends the update.
+  /// Sends the update, after looking up the author of the post if that is not known.
   ///
-  /// - Parameters:
-  ///   - isStarred: Whether the user stars it.
-  ///   - id: The key of the post.
-  ///   - owner: The author of the post; if nil, it is looked up first.
-  ///   - completion: Called when both copies agree, or with the error.
+  /// The completion is called when both copies agree, or with the error.
   func start(
     _ isStarred: Bool,
     on id: PostID,
