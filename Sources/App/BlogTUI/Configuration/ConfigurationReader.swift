@@ -8,12 +8,9 @@ package struct ConfigurationReader {
 
   private var configuration: Configuration
 
-  /// Starts with the content of the configuration file and of the theme files.
+  /// Starts with the content of the configuration file, if there is one, and of the theme files.
   ///
-  /// - Parameters:
-  ///   - text: The text of the file; nil if there is none.
-  ///   - source: The name of the file in problems.
-  ///   - themes: The theme files.
+  /// The source is the name of the configuration file in problems.
   package init(text: String?, source: String, themes: [ThemeFile] = []) {
     configuration = Configuration(source: source)
     for file in themes {

@@ -37,10 +37,9 @@ package enum ConfigurationText {
     }
   }
 
-  /// Changes the value of a setting in the text of a file and leaves everything else unchanged, apart
-  /// from a byte order mark.
-  ///
-  /// - Returns: The text; nil if the file has the setting in a form that a line cannot replace.
+  /// Changes the value of a setting in the text of a file and leaves everything else unchanged,
+  /// apart from a byte order mark; nil if the file has the setting in a form that a line cannot
+  /// replace.
   package static func setting(
     _ setting: Setting,
     to value: SettingValue,

@@ -187,9 +187,7 @@ package struct Settings: Hashable, Sendable, Codable {
 }
 
 extension Setting {
-  /// Parses a typed value.
-  ///
-  /// - Returns: The value, or why it is invalid.
+  /// Parses a typed value, or returns why it is invalid.
   package func value(of text: String, themes: [String]) -> Result<SettingValue, SettingProblem> {
     switch kind {
     case .flag:

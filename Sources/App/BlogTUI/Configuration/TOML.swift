@@ -307,9 +307,7 @@ private struct TOMLReader {
 
 /// The keys of TOML: bare words and quoted strings, separated by dots.
 enum TOMLKey {
-  /// Reads a key and the blanks around it from the beginning of a line.
-  ///
-  /// - Returns: The parts of the key; empty if there is no key.
+  /// Reads a key and the blanks around it from the beginning of a line; empty if there is no key.
   static func read(_ text: inout Substring) -> [String] {
     var names: [String] = []
     while true {
@@ -364,9 +362,7 @@ package enum TOMLString {
     return quoted + "\""
   }
 
-  /// Reads a string from the beginning of a text.
-  ///
-  /// - Returns: The string; nil if there is none.
+  /// Reads a string from the beginning of a text; nil if there is none.
   package static func read(_ text: inout Substring) -> String? {
     var rest = text.unicodeScalars
     guard rest.popFirst() == "\"" else { return nil }

@@ -9,13 +9,9 @@ enum Clipboard {
   /// The number of bytes that terminals reliably accept.
   static let limit = 74_994
 
-  /// Makes the sequence.
+  /// Makes the sequence; nil if the text is too long.
   ///
-  /// - Parameters:
-  ///   - text: The text to copy.
-  ///   - isInScreen: Whether GNU `screen` is in between, which passes on only sequences wrapped for
-  ///     it.
-  /// - Returns: The bytes to write; nil if the text is too long.
+  /// GNU `screen` passes on only sequences that are wrapped for it.
   static func sequence(_ text: String, isInScreen: Bool) -> [UInt8]? {
     let bytes = Array(text.utf8)
     guard bytes.count <= limit else { return nil }

@@ -8,12 +8,9 @@ import Glibc
 /// `TERMINFO`, with more colours and with the sequences for them. See term(5) for the layout of an
 /// entry, and terminfo(5) for entries in variables.
 enum DirectColor {
-  /// The value of `TERMINFO` that describes the terminal with 24-bit colours.
+  /// The value of `TERMINFO` that describes a terminal of this type (`TERM`) with 24-bit colours.
   ///
-  /// - Parameters:
-  ///   - type: The value of `TERM`.
-  ///   - environment: Returns the value of an environment variable, or nil.
-  /// - Returns: The value; nil if the terminal is not known to have them, or needs no help.
+  /// Nil if the terminal is not known to have them, or needs no help.
   static func description(of type: String, _ environment: (String) -> String?) -> String? {
     // A multiplexer that knows no such colours shows nonsense, whatever terminal is around it.
     if environment("STY") != nil { return nil }

@@ -1,14 +1,9 @@
 /// The abilities of a terminal that terminfo does not describe.
 package enum TerminalAbilities {
-  /// Whether the terminal of this environment is known to open links (OSC 8).
+  /// Whether a terminal of this type (`TERM`) and environment is known to open links (OSC 8).
   ///
   /// Most terminals without this feature ignore the sequence, but some print it. An unknown
   /// terminal therefore gets no links.
-  ///
-  /// - Parameters:
-  ///   - type: The value of `TERM`.
-  ///   - environment: Returns the value of an environment variable, or nil.
-  /// - Returns: Whether the terminal is known to open them.
   package static func opensLinks(type: String, _ environment: (String) -> String?) -> Bool {
     func version(_ name: String) -> (Int, Int) {
       let numbers = (environment(name) ?? "").split { !$0.isNumber }.map { Int($0) ?? 0 }

@@ -92,9 +92,7 @@ enum TerminalGuard {
 
   /// Installs the handlers; from then on, these bytes restore the terminal.
   ///
-  /// - Parameters:
-  ///   - stream: The descriptor to which screens are written, another one than the terminal's.
-  ///   - bytes: What restores the terminal.
+  /// The stream is the descriptor to which screens are written, another one than the terminal's.
   @MainActor
   static func activate(_ stream: Int32, restoring bytes: [UInt8]) {
     state.pointee.stream = stream

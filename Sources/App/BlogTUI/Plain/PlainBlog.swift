@@ -66,13 +66,10 @@ package struct PlainBlog: Sendable {
   private var connection: ConnectionState?
   private var toldProblem: String?
   private var mode = Mode.commands
+  /// Whether what is not sent before the program ends is stored for the next one.
   private let keepsWrites: Bool
 
   /// Makes a blog of which nothing is known yet.
-  ///
-  /// - Parameters:
-  ///   - me: The user.
-  ///   - keepsWrites: Whether what is not sent before the program ends is stored for the next one.
   package init(me: Author, keepsWrites: Bool = true) {
     self.me = me
     self.keepsWrites = keepsWrites
@@ -331,10 +328,7 @@ package struct PlainBlog: Sendable {
 
   /// Handles a typed line: a command, or the title or text of a post.
   ///
-  /// - Parameters:
-  ///   - line: The line.
-  ///   - now: The time in milliseconds since 1970, by the server's clock.
-  /// - Returns: What to print and to do.
+  /// The time is in milliseconds since 1970, by the server's clock.
   package mutating func run(_ line: String, now: Int64) -> Answer {
     var answer = answer(to: line, now: now)
     hasRefused = hasRefused || answer.isRefusal

@@ -7,8 +7,8 @@ package final class Mailbox<Event: Sendable>: Sendable {
 
   /// Makes an empty mailbox.
   ///
-  /// - Parameter wake: Ends the terminal's wait; called from any thread when the mailbox stops
-  ///   being empty.
+  /// The closure ends the terminal's wait; it is called from any thread when the mailbox stops
+  /// being empty.
   package init(wake: @escaping @Sendable () -> Void) {
     self.wake = wake
   }

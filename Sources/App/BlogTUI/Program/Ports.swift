@@ -18,13 +18,10 @@ package protocol TerminalDevice: AnyObject {
   var size: Size { get }
   var glyphs: GlyphSet { get }
 
-  /// Waits for something to happen and returns all of it, in order.
+  /// Waits for something to happen and returns all of it, in order; empty after a timeout.
   ///
   /// The wait also ends when the program's ``Inbox`` calls its waker; what is returned in that case
-  /// does not matter.
-  ///
-  /// - Parameter timeout: How long to wait; nil waits forever.
-  /// - Returns: What happened; empty after a timeout.
+  /// does not matter. Without a timeout, it lasts for ever.
   func nextEvents(timeout: Duration?) -> [TerminalEvent]
   func render(_ screen: Screen)
   /// Makes the next ``render(_:)`` draw every cell.

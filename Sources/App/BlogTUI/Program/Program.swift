@@ -39,14 +39,9 @@ package final class Program<Terminal: TerminalDevice> {
 
   /// Makes a program; nothing happens before ``run()``.
   ///
-  /// - Parameters:
-  ///   - terminal: The terminal; the program uses it as it is and never closes it.
-  ///   - repository: The blog.
-  ///   - wake: Ends the terminal's wait; may be called from any thread.
-  ///   - unsent: What was typed earlier and not sent; the last post is offered first.
-  ///   - configuration: What the files, variables and options say.
-  ///   - history: Commands that were typed earlier.
-  ///   - environment: What the program can do outside the terminal and the blog.
+  /// It uses the terminal as it is and never closes it. `wake` ends the terminal's wait and may be
+  /// called from any thread. Of what was typed earlier and not sent, the last post is offered
+  /// first.
   package init(
     terminal: Terminal,
     repository: any BlogRepository,

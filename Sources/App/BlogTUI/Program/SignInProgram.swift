@@ -20,11 +20,8 @@ package final class SignInProgram<Terminal: TerminalDevice> {
 
   /// Makes a program; nothing happens before ``run()``.
   ///
-  /// - Parameters:
-  ///   - terminal: The terminal; the program uses it as it is and never closes it.
-  ///   - signIn: The first page.
-  ///   - mailbox: Delivers the server's responses.
-  ///   - perform: Sends a request to the server, without waiting for the response.
+  /// It uses the terminal as it is and never closes it. `perform` sends a request to the server
+  /// without waiting for the response, which the mailbox delivers.
   package init(
     terminal: Terminal,
     signIn: SignIn,

@@ -17,10 +17,8 @@ package enum Cast {
 
   /// Writes the lines of the cast, each with its newline.
   ///
-  /// - Parameters:
-  ///   - recording: The recording to convert.
-  ///   - idleLimit: The longest time between two frames, in milliseconds.
-  ///   - write: Receives the lines.
+  /// The idle limit is the longest time between two frames, in milliseconds.
+  ///
   /// - Throws: Any error of `write`.
   package static func write<Failure: Error>(
     _ recording: Recording,

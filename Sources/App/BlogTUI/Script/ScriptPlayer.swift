@@ -10,6 +10,7 @@ package final class ScriptPlayer {
   package private(set) var failure: Script.Failure?
 
   private let world: any ScriptWorld
+  /// The pause before each key for a spectator, in milliseconds.
   private let pace: Int64
   private let stepCount: Int
   private var lines: ArraySlice<Script.Line>
@@ -17,12 +18,6 @@ package final class ScriptPlayer {
   private var isWaiting = false
   private var quietLooks = 0
 
-  /// Makes a player.
-  ///
-  /// - Parameters:
-  ///   - script: The actions of the users.
-  ///   - world: Where they act.
-  ///   - pace: The pause before each key for a spectator, in milliseconds.
   package init(_ script: Script, in world: any ScriptWorld, pace: Int64 = 0) {
     lines = script.lines[...]
     stepCount = script.lines.count
@@ -33,9 +28,9 @@ package final class ScriptPlayer {
   /// How many steps were played: all of them, unless one failed or the app was left before.
   package var playedSteps: Int { stepCount - lines.count }
 
-  /// Plays on, a step or a key at most.
+  /// Plays on, a step or a key at most, and returns what happens to the terminal in use.
   ///
-  /// - Returns: What happens to the terminal in use; nil if the script is over.
+  /// Nil if the script is over.
   package func next() async -> [TerminalEvent]? {
     if !keys.isEmpty, world.terminal == nil { keys = [] }
     if let key = keys.popFirst() { return world.look(pace) ? [.key(key)] : nil }
@@ -193,11 +188,7 @@ package final class ScriptTerminal: TerminalDevice {
     didSet { showAgain() }
   }
 
-  /// Makes a terminal.
-  ///
-  /// - Parameters:
-  ///   - size: The number of columns and rows, until the script changes it.
-  ///   - glyphs: The symbols that can be shown.
+  /// Makes a terminal, whose size the script may change.
   package init(size: Size = Size(width: 80, height: 24), glyphs: GlyphSet = .unicode) {
     self.size = size
     self.glyphs = glyphs

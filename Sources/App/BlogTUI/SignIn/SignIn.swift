@@ -86,15 +86,6 @@ package struct SignIn: Sendable {
   package internal(set) var activity: SafeText?
 
   /// Makes the first page.
-  ///
-  /// - Parameters:
-  ///   - databaseName: The name of the database.
-  ///   - accounts: The users who are signed in on this machine, the latest first.
-  ///   - allowsNobody: Whether the database may be used without an account.
-  ///   - returningUser: The user who came here from the blog; nil if the blog was not open yet.
-  ///   - size: The number of columns and rows.
-  ///   - glyphs: The symbols that the terminal can show.
-  ///   - theme: The styles of all parts.
   package init(
     databaseName: String,
     accounts: [Account],

@@ -118,9 +118,8 @@ struct BoundAction: Sendable {
 // MARK: Motions
 
 extension BoundAction {
-  /// Declares the keys that move through something longer than the screen.
-  ///
-  /// - Returns: A declaration for each motion.
+  /// Declares the keys that move through something longer than the screen, an action for each
+  /// motion.
   static func motions(
     in context: Context,
     toTop: (keys: [KeySequence], help: SafeText) = (["g g", "Home"], "to the top"),

@@ -28,9 +28,7 @@ extension Context: CaseIterable {
 
   package static let list = Context("list", title: "In a list")
   package static let post = Context("post", title: "In a post")
-  /// The line in which a comment is written.
   package static let comment = Context("comment", title: "Writing a comment", isTyping: true)
-  /// The form in which a post is written.
   package static let compose = Context("compose", title: "Writing a post", isTyping: true)
   package static let search = Context("search", title: "Searching", isTyping: true)
   package static let confirm = Context("question", title: "Answering a question")

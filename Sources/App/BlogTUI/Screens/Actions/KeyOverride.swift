@@ -17,8 +17,6 @@ extension KeyTable {
   }
 
   /// The table after applying the key bindings of a configuration file; invalid ones are skipped.
-  ///
-  /// - Returns: The new table.
   package func applying(
     _ overrides: [KeyOverride],
     source: String,

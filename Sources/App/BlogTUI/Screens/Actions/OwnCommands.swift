@@ -67,8 +67,6 @@ extension OwnCommand {
 
 extension Configuration {
   /// The keys of the program after the user's bindings, with the user's own commands.
-  ///
-  /// - Returns: The table.
   func keyTable(problems: inout [ConfigurationProblem]) -> KeyTable {
     // Making a table takes a millisecond, for which the first screen would wait.
     guard !commands.isEmpty || !keys.isEmpty else { return .standard }

@@ -77,12 +77,9 @@ extension Session {
       && post.stars.contains(me.uid) == before.stars.contains(me.uid)
   }
 
-  /// Notes comments of others that are newer than the newest one before.
+  /// Notes comments of others that are newer than the newest one before, if any was known.
   ///
-  /// - Parameters:
-  ///   - comments: All comments.
-  ///   - newest: The key of the newest comment before; nil if nothing was known.
-  ///   - subject: What to tint for a comment.
+  /// The closure returns what to tint for a comment.
   mutating func noteComments(
     _ comments: [Comment],
     since newest: String?,

@@ -56,15 +56,9 @@ extension FramePainter {
 }
 
 extension Painter {
-  /// Paints a line that is typed into the footer.
+  /// Paints a line that is typed into the footer, after a label.
   ///
-  /// - Parameters:
-  ///   - field: What is typed.
-  ///   - type: The screen to which the field belongs.
-  ///   - label: What stands before it.
-  ///   - rest: The columns after it that belong to something else.
-  ///   - placeholder: What is shown while nothing is typed.
-  ///   - isFocused: Whether it has the cursor.
+  /// `rest` is how many columns after it belong to something else.
   mutating func paintLine(
     _ field: TextField,
     of type: any AppScreen.Type,

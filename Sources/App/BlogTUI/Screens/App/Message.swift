@@ -76,7 +76,6 @@ package struct MessageLog: Hashable, Sendable {
   /// How often it was told that something failed or was not done.
   private(set) var failureCount = 0
 
-  /// Shows a message, or none.
   mutating func show(_ message: Message?, at time: Int64) {
     current = message
     if let message { add(message, at: time) }

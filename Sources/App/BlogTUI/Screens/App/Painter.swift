@@ -151,8 +151,6 @@ package func view(_ model: Model) -> Screen {
 }
 
 /// Draws the model like ``view(_:)``, but reuses list rows that look the same as before.
-///
-/// - Returns: The screen.
 package func view(_ model: Model, reusing rows: inout DrawnRows) -> Screen {
   var painter = Painter(model, drawnRows: rows)
   // Releases the second reference, so that nothing is copied.

@@ -8,11 +8,8 @@ enum Age {
 
   /// `now`, `3m`, `2h`, `5d`, and the date after more than a year; empty if the time is unknown.
   ///
-  /// - Parameters:
-  ///   - created: The time to format, in milliseconds since 1970.
-  ///   - now: The current time, in milliseconds since 1970.
-  ///   - isShort: Whether a date is reduced to its year.
-  /// - Returns: At most 4 cells if short, otherwise at most 10 for times of this era.
+  /// Times are in milliseconds since 1970. A short text has only the year of a date: at most 4
+  /// cells, otherwise at most 10 for times of this era.
   static func text(_ created: Int64?, now: Int64, isShort: Bool = false) -> SafeText {
     guard let created else { return .empty }
     let difference = now.subtractingReportingOverflow(created)
@@ -26,10 +23,8 @@ enum Age {
 
   /// The day and the time of day; empty if the time is unknown.
   ///
-  /// - Parameters:
-  ///   - created: The time to format, in milliseconds since 1970.
-  ///   - isShort: Whether only the month and the day are shown.
-  /// - Returns: At most 5 cells if short, otherwise at most 16 for times of this era.
+  /// The time is in milliseconds since 1970. A short text has only the month and the day: at most 5
+  /// cells, otherwise at most 16 for times of this era.
   static func exactText(_ created: Int64?, isShort: Bool = false) -> SafeText {
     guard let created else { return .empty }
     let day = date(created, isShort: false)

@@ -88,9 +88,7 @@ package enum EnvironmentAction: Hashable, Sendable {
   case run(CommandJob)
 }
 
-/// Updates the model for an event, and returns the work to be done outside it.
-///
-/// - Returns: What the program has to do, in order.
+/// Updates the model for an event, and returns the work to be done outside it, in order.
 package func update(_ model: inout Model, with event: Event) -> [Effect] {
   model.session.inspector.cause = nil
   let effects = handle(event, in: &model)

@@ -1,6 +1,5 @@
 import BlogModel
 
-/// The rectangles of the parts of a chooser.
 struct ChooserFrame: Hashable {
   /// The mark in front of the field.
   let prompt: Rect

@@ -30,7 +30,6 @@ package struct CommandLine: Equatable, Sendable {
   /// What the line answers; nil for a command.
   let question: Question?
   package private(set) var field: TextField
-  /// The completions of the typed text.
   package private(set) var completions: [Completion] = []
   /// The index of the completion that the line shows; nil if it shows the typed text.
   package private(set) var selected: Int?

@@ -22,9 +22,7 @@ extension Model {
     relayout()
   }
 
-  /// Closes the question if a key that was meant for the screen arrives as it opens.
-  ///
-  /// - Returns: Whether it was closed.
+  /// Closes the question, and returns true, if a key meant for the screen arrives as it opens.
   mutating func closeUnnoticedQuestion() -> Bool {
     guard let question = commandLine?.question,
       session.now < question.askedAt + CommandLine.Question.noticing

@@ -72,7 +72,7 @@ struct Completer: Hashable, Sendable {
 
   /// Follows what a key has done to the text.
   ///
-  /// - Returns: What to look for if a word has begun; ``offer(_:)`` takes the answer.
+  /// If a word has begun, returns what to look for; ``offer(_:)`` takes the answer.
   mutating func follow(_ key: KeyEvent, in text: TextArea) -> Kind? {
     guard Self.writes(key), let new = Word(before: text.cursor, of: text.lines) else {
       self = Completer()

@@ -211,9 +211,7 @@ package struct Inspector: Equatable, Sendable {
     field.resize(to: Size(width: max(1, size.width), height: 1))
   }
 
-  /// The last events, whether they are shown or not, as the lines of a file.
-  ///
-  /// - Returns: One paragraph for each event.
+  /// The last events, whether they are shown or not, as the lines of a file: a paragraph for each.
   package func recentText(with later: [WireEvent]) -> String {
     var all = self
     all.add(later)

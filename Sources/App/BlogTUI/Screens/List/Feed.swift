@@ -198,13 +198,10 @@ package struct OrderedPosts: Equatable, Sendable {
     self.posts = isDescending ? posts : posts.filter { seen.insert($0.id).inserted }
   }
 
-  /// The index of a post; nil if it is not in the list.
+  /// The index of a post; nil if it is not in the list, or too far from the guess.
   ///
-  /// - Parameters:
-  ///   - id: The identifier of the post.
-  ///   - guess: The index near which the post is expected; the search goes both ways from there.
-  ///   - distance: The largest distance from the guess that is searched.
-  /// - Returns: The index, or nil.
+  /// The search goes both ways from the guess.
+  ///
   /// - Complexity: O(d) in the distance from the guess; O(n) for a post that is not in the list
   package func index(of id: PostID, near guess: Int, within distance: Int = .max) -> Int? {
     let start = Swift.min(Swift.max(guess, 0), posts.count)
@@ -227,7 +224,6 @@ package struct OrderedPosts: Equatable, Sendable {
 
   /// Merges these posts with others, each once, in list order; of duplicates, these posts win.
   ///
-  /// - Returns: The merged list.
   /// - Complexity: O(n)
   func merged(with others: [Post], isByStars: Bool) -> OrderedPosts {
     let known = Set(posts.map(\.id))

@@ -286,7 +286,7 @@ package struct DrawnRows {
 
   /// Draws rows, reuses those that have not changed, and forgets all others.
   ///
-  /// - Returns: A screen for each row, as wide as the list and as high as the row.
+  /// Each is on a screen of its own, as wide as the list.
   mutating func screens(of rows: [PostRow], _ look: PostRowLook) -> [Screen] {
     let before = look == self.look ? drawn : [:]
     let painter = PostRowPainter(look)

@@ -30,12 +30,10 @@ struct CommentThreads: Equatable {
   /// The visible comments in display order; nil if those are all in their own order.
   private var places: [Place]?
 
-  /// The visible rows.
+  /// The visible rows of comments, which come oldest first, each key once.
   ///
-  /// - Parameters:
-  ///   - comments: The comments, oldest first, each key once.
-  ///   - folded: The keys of the comments whose answers are hidden.
-  /// - Returns: The rows.
+  /// The answers to folded comments are hidden.
+  ///
   /// - Complexity: O(n)
   static func rows(of comments: [Comment], folded: Set<String>) -> CommentThreads {
     CommentThreads(all: comments, places: places(of: comments, folded: folded))

@@ -80,9 +80,8 @@ package enum Markup {
     }
   }
 
-  /// The lines of a text, wrapped to a width.
+  /// The lines of a text, wrapped to a width; none if that is not positive.
   ///
-  /// - Returns: The lines; none if the width is not positive.
   /// - Complexity: O(n) in the number of clusters.
   package static func lines(of text: SafeText, width: Int, signs: Signs) -> [MarkedLine] {
     guard width > 0 else { return [] }

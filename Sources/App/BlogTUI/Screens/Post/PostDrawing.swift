@@ -1,7 +1,6 @@
 import BlogModel
 
 extension OpenPost {
-  /// The comment to which a line belongs.
   fileprivate func comment(of line: PostLayout.Line) -> String? {
     switch line {
     case .commentHeading(let index), .comment(let index, _): comments.rows[index].comment.id

@@ -229,7 +229,6 @@ private struct KnownHeights {
 }
 
 extension PostLayout.SourceView {
-  /// The lines of a text, wrapped to a width.
   fileprivate func lines(of text: SafeText, width: Int) -> [MarkedLine] {
     switch self {
     case .marked(let repertoire, let keepsMarks):

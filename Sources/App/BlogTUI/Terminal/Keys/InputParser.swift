@@ -59,6 +59,7 @@ package struct InputParser: Sendable {
 
   /// The keys that the description of this type of terminal names, by their sequences.
   private let described: [[UInt8]: KeyEvent]
+  /// How long an escape waits for what may belong to it.
   private let escapeDelay: Duration
   private var state = State.ground
   /// Whether an escape came right before what is being read.
@@ -76,12 +77,7 @@ package struct InputParser: Sendable {
   /// What the bytes have completed so far.
   private var events: [InputEvent] = []
 
-  /// Makes a parser.
-  ///
-  /// - Parameters:
-  ///   - isUTF8: Whether the bytes are UTF-8; otherwise only ASCII is understood.
-  ///   - described: The keys that the description of this type of terminal names.
-  ///   - escapeDelay: How long an escape waits for what may belong to it.
+  /// Makes a parser; of bytes that are not UTF-8, it understands only ASCII.
   package init(
     isUTF8: Bool = true,
     described: [[UInt8]: KeyEvent] = [:],

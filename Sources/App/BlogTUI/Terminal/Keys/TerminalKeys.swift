@@ -294,11 +294,8 @@ enum TerminalKeys {
 
   /// The key that types a character, or that has a name in the protocol of kitty.
   ///
-  /// - Parameters:
-  ///   - code: The number of the character without Shift.
-  ///   - shifted: The number of the character with Shift; 0 if the terminal does not say.
-  ///   - modifiers: What was held down; nil if that means nothing here.
-  /// - Returns: The key; nil if the program has no name for it.
+  /// The number of the character with Shift is 0 if the terminal does not say. Modifiers that mean
+  /// nothing here are nil. Nil if the program has no name for the key.
   private static func character(
     _ code: Int,
     shifted: Int,

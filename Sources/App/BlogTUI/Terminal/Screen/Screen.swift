@@ -72,13 +72,8 @@ package struct Screen: Hashable, Sendable {
 
   /// Draws the first line of the text and returns the number of columns it took.
   ///
-  /// - Parameters:
-  ///   - text: The text; anything after its first line break is not drawn.
-  ///   - position: Where the text begins, possibly outside the clip.
-  ///   - style: The colours and attributes.
-  ///   - clip: The cells outside it remain unchanged; nil means the whole screen.
-  /// - Returns: The number of columns from the position to the end of what was drawn. Drawing stops
-  ///   at the right edge, and a wide cluster that would cross it is drawn as a blank.
+  /// The position may be outside the clip, outside which the cells remain unchanged. Drawing stops
+  /// at the right edge, and a wide cluster that would cross it is drawn as a blank.
   @discardableResult
   package mutating func put(
     _ text: SafeText,
@@ -106,9 +101,7 @@ package struct Screen: Hashable, Sendable {
   }
 
   /// Draws the first line of the text into the first row of the rectangle, truncated with the
-  /// ellipsis.
-  ///
-  /// - Returns: The number of cells drawn.
+  /// ellipsis, and returns the number of cells drawn.
   @discardableResult
   package mutating func put(
     _ text: SafeText,
@@ -266,7 +259,7 @@ extension Screen {
 
   /// Draws a frame along the inside of the rectangle's edge, with a title in its upper side.
   ///
-  /// - Returns: The rectangle inside the frame; empty if the frame leaves no room.
+  /// Returns the rectangle inside the frame, empty if the frame leaves no room.
   @discardableResult
   package mutating func box(
     in rect: Rect,
@@ -344,9 +337,9 @@ extension Screen {
     return changes
   }
 
-  /// The screen as lines of text, for comparison with a text from a file.
+  /// The screen as lines of text without styles, for comparison with a text from a file.
   ///
-  /// - Returns: One line for each row, separated by newlines, without styles.
+  /// The rows are separated by newlines.
   package func text(trimsTrailingBlanks: Bool = true) -> String {
     var lines: [String] = []
     for number in 0..<size.height {

@@ -26,11 +26,7 @@ package struct Cluster: Hashable, Sendable {
     self.high = high
   }
 
-  /// Makes a cluster from a character that the sanitiser has checked.
-  ///
-  /// - Parameters:
-  ///   - base: The character; not U+0000.
-  ///   - width: The number of cells that it covers, 1 or 2.
+  /// Makes a cluster of 1 or 2 cells from a character, not U+0000, that the sanitiser has checked.
   init(_ base: Unicode.Scalar, width: Int) {
     low = UInt64(base.value)
     high = UInt64(truncatingIfNeeded: width) << Self.widthShift

@@ -29,10 +29,8 @@ struct Sanitizer {
 
   /// Makes safe text from the scalars of a string.
   ///
-  /// - Parameters:
-  ///   - scalars: The scalars.
-  ///   - most: An upper bound of their number, which need not be counted for this.
-  /// - Returns: The text.
+  /// Their number need not be counted for this: an upper bound is enough.
+  ///
   /// - Complexity: O(n) in the number of scalars, but it stops soon after the limit
   mutating func sanitize(
     _ scalars: some Sequence<Unicode.Scalar>,

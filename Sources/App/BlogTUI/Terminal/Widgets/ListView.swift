@@ -16,7 +16,6 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
   package private(set) var rowHeight: Int
 
   private var selected = 0
-  /// The rows that begin a section.
   private var sectionStarts: Set<ID> = []
   /// The number of screen lines of the rows that have a height of their own.
   private var heights: [ID: Int] = [:]
@@ -63,12 +62,9 @@ package struct ListView<ID: Hashable & Sendable>: Hashable, Sendable {
 
   /// Replaces the rows; the selected row stays selected and stays on its line of the screen.
   ///
-  /// If it is gone, the next remaining row is selected, or otherwise the previous one.
+  /// If it is gone, the next remaining row is selected, or otherwise the previous one. Only rows
+  /// with a height of their own, of at least one line, need one here.
   ///
-  /// - Parameters:
-  ///   - new: The identifiers of the rows, from top to bottom.
-  ///   - newStarts: The rows that begin a section.
-  ///   - newHeights: The number of screen lines, at least one, of rows with a height of their own.
   /// - Complexity: O(n) in the number of rows
   package mutating func update(
     ids new: [ID],
@@ -209,11 +205,8 @@ extension ListView {
     package let section: Rect?
   }
 
-  /// The rows in view, if the list is drawn in the rectangle.
-  ///
-  /// - Parameter rect: A rectangle with the size given to ``resize(to:)``; rows are clipped at its
-  ///   end.
-  /// - Returns: The rows from top to bottom.
+  /// The rows in view from top to bottom, if the list is drawn in a rectangle of the size given to
+  /// ``resize(to:)``; rows are clipped at its end.
   package func rows(in rect: Rect) -> [Row] {
     var line = rect.row
     return visibleRange.compactMap { index in

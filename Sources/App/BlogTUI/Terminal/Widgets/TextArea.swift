@@ -120,7 +120,7 @@ package struct TextArea: Hashable, Sendable {
 
   /// Puts the cursor before the character that is drawn in a cell, or as near to it as possible.
   ///
-  /// - Parameter position: The cell, counted from the top left of the text.
+  /// The position counts from the top left of the text.
   package mutating func moveCursor(to position: Position) {
     history.interrupt()
     goalColumn = nil
@@ -462,14 +462,10 @@ extension TextArea {
     return (before.joined(separator: "\n"), shown.joined(separator: "\n"))
   }
 
-  /// Draws the rows in view from the top of the rectangle.
+  /// Draws the rows in view from the top of a rectangle of the size given to ``resize(to:)``.
   ///
-  /// - Parameters:
-  ///   - screen: The screen.
-  ///   - rect: A rectangle with the size given to ``resize(to:)``.
-  ///   - style: The style of the text and of the rest of the rectangle.
-  ///   - placeholder: What is shown while the text is empty.
-  ///   - isFocused: Whether the screen's cursor is placed at the editor's cursor.
+  /// The style is that of the whole rectangle. The placeholder is shown while the text is empty,
+  /// and the screen's cursor is placed at the editor's if that is focused.
   package func draw(
     on screen: inout Screen,
     in rect: Rect,

@@ -88,14 +88,10 @@ package struct TextField: Hashable, Sendable {
     measured.cells + area.cells(of: 0, from: measured.count, to: cursor)
   }
 
-  /// Draws the text into the first row of the rectangle.
+  /// Draws the text into the first row of a rectangle of the size given to ``resize(to:)``.
   ///
-  /// - Parameters:
-  ///   - screen: The screen.
-  ///   - rect: A rectangle with the size given to ``resize(to:)``.
-  ///   - style: The style of the text and of the rest of the row.
-  ///   - placeholder: What is shown while the text is empty.
-  ///   - isFocused: Whether the screen's cursor is placed at the field's cursor.
+  /// The style is that of the whole row. The placeholder is shown while the text is empty, and the
+  /// screen's cursor is placed at the field's if that is focused.
   package func draw(
     on screen: inout Screen,
     in rect: Rect,
