@@ -116,7 +116,6 @@ extension CommandRun {
 enum LeadingOptions {
   /// Moves the options before a command to after its name.
   ///
-  /// - Returns: The same words, with each option after its command.
   /// - Throws: ``CommandFailure`` for an option that belongs to other commands only.
   static func moved(
     _ arguments: [String],
@@ -164,8 +163,8 @@ enum LeadingOptions {
 
   /// The names of the options before the first word that is none, and the index of that word.
   ///
-  /// - Returns: Nil if there is no such word, for an unknown option and for a request for help, which
-  ///   are left to the parser.
+  /// Nil if there is no such word, for an unknown option and for a request for help, which are left
+  /// to the parser.
   private static func leading(
     in arguments: [String],
     knowing known: [String: Bool]
@@ -207,9 +206,8 @@ enum DashedWord {
   /// A control character that no one types before a dash.
   private static let mark: Character = "\u{1}"
 
-  /// Joins or marks the words that only look like options.
-  ///
-  /// - Returns: Words that ArgumentParser understands as this program means them.
+  /// Joins or marks the words that only look like options, for ArgumentParser to understand them as
+  /// this program means them.
   static func protect(_ arguments: [String], of program: CommandType) -> [String] {
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
     guard arguments[..<end].contains(where: isValue) else { return arguments }

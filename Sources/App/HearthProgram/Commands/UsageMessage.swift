@@ -9,11 +9,8 @@ enum UsageMessage {
 
   /// Reformats the parser's message like other messages, and suggests the command that was meant.
   ///
-  /// - Parameters:
-  ///   - message: The parser's message, which may have several lines and is safe to show.
-  ///   - words: The command line.
-  ///   - root: The root command of the program.
-  /// - Returns: The reason, without capital letter and period, and where to find help.
+  /// The message may have several lines and is safe to show. The result is the reason, without
+  /// capital letter and period, and where to find help.
   static func text(_ message: String, for words: [String], of root: CommandType) -> String {
     var lines = message.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     guard let first = lines.first, first.hasPrefix("Error: ") else { return message }
@@ -118,9 +115,8 @@ enum UsageMessage {
 
 /// Guesses which name was meant by one that does not exist.
 enum Similarity {
-  /// The most similar name; nil if none is similar.
-  ///
-  /// - Returns: A name that differs in few letters, or that begins with the typed one.
+  /// The most similar name, which differs in few letters or begins with the typed one; nil if there
+  /// is none.
   static func best(_ typed: String, among names: [String]) -> String? {
     let letters = Array(typed.lowercased().utf8.prefix(64))
     let ranked = names.map { ($0, distance(letters, Array($0.utf8))) }

@@ -33,11 +33,9 @@ struct AdminClient {
 
   /// Sends a request about accounts.
   ///
-  /// - Parameters:
-  ///   - method: The method after `accounts:`, or nil to create an account.
-  ///   - members: The members of the request body.
-  ///   - parameters: The query parameters of a read-only request.
-  /// - Returns: The response.
+  /// The method is what follows `accounts:`; nil creates an account. Only a read-only request has
+  /// query parameters.
+  ///
   /// - Throws: ``CommandFailure`` with what is wrong.
   func call(
     _ method: String?,
@@ -148,9 +146,8 @@ struct AdminSocket {
   let path: String
   let timeout: Duration
 
-  /// Sends a request.
+  /// Sends a request and returns the answer, also if it is a refusal.
   ///
-  /// - Returns: The answer, also if it is a refusal.
   /// - Throws: ``CommandFailure`` if the server cannot be reached.
   func answer(
     to method: String,

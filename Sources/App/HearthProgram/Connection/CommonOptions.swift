@@ -103,9 +103,8 @@ struct CommonOptions: ParsableArguments {
     return try Author(userName: name ?? "user\(geteuid())")
   }
 
-  /// The URL of the database.
+  /// The URL of the database: the value of `--database`, or else the local server's socket.
   ///
-  /// - Returns: The value of `--database`, or else the local server's socket.
   /// - Throws: ``CommandFailure`` when there is no home directory.
   func databaseURL(
     namespace: String = "hearth",
@@ -129,7 +128,6 @@ struct StoreChoice: ParsableArguments {
 
   /// The databases of the storage, or else of the data directory.
   ///
-  /// - Returns: The databases.
   /// - Throws: ``CommandFailure`` when there is no home directory, or for options that exclude each
   ///   other.
   func databases(
@@ -182,9 +180,8 @@ struct DatabaseChoice: ParsableArguments {
 
   var name: String { ns ?? DatabaseName.standard }
 
-  /// Finds the database.
+  /// Finds the database; if no name was given, it need not exist yet.
   ///
-  /// - Returns: The database; if no name was given, it need not exist yet.
   /// - Throws: ``CommandFailure`` when there is no database with this name; it lists the existing
   ///   ones.
   func database(
@@ -236,8 +233,6 @@ struct StarOptions: ParsableArguments {
   /// The method for writing stars to a database.
   ///
   /// At a local socket, increments need a user for the rules to refer to.
-  ///
-  /// - Returns: The method.
   func method(at url: String, for author: Author, _ options: inout DatabaseOptions) -> StarMethod {
     if stars == .transaction { return .transaction }
     let method = StarMethod.automatic(at: url, for: author, &options)
@@ -248,8 +243,6 @@ struct StarOptions: ParsableArguments {
 extension StarMethod {
   /// Chooses increments where rules ensure that each counts once: at a local socket, and for a
   /// signed-in user.
-  ///
-  /// - Returns: The method.
   package static func automatic(
     at url: String,
     for author: Author,

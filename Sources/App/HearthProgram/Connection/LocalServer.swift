@@ -30,7 +30,8 @@ package struct LocalServer: Sendable {
 
   /// Starts the server unless one is running, and returns when it accepts connections.
   ///
-  /// - Parameter patience: How long to wait for a process that uses the data, in milliseconds.
+  /// Patience is how long to wait for a process that uses the data, in milliseconds.
+  ///
   /// - Throws: ``CommandFailure`` with the server's own message when it cannot start.
   package func ensureRunning(patience: Int = patience) throws(CommandFailure) {
     let socket = paths.socket
@@ -161,9 +162,8 @@ package struct LocalServer: Sendable {
 
   /// Waits while another terminal starts a server, unless that takes too long.
   ///
-  /// A hundred terminals that start a server each keep the one that wins from getting ready.
-  ///
-  /// - Returns: A descriptor that keeps others waiting until it is closed; invalid if there is none.
+  /// A hundred terminals that start a server each keep the one that wins from getting ready. The
+  /// returned descriptor keeps others waiting until it is closed; it is invalid if there is none.
   private func takeTurn() -> Int32 {
     let directory = open(paths.socketDirectory, O_RDONLY | O_CLOEXEC)
     var waited: Int32 = 0

@@ -24,12 +24,8 @@ struct Profile: Equatable, Sendable {
 }
 
 extension Profile {
-  /// The profile that an option names; nil if the option was not given.
+  /// The profile that `--profile` names; nil if the option was not given.
   ///
-  /// - Parameters:
-  ///   - name: The value of `--profile`.
-  ///   - database: The value of `--database`, which must not be given as well.
-  /// - Returns: The profile.
   /// - Throws: `ValidationError` when there is no such profile, or a URL was given as well.
   static func chosen(_ name: String?, beside database: String?) throws -> Profile? {
     guard let name else { return nil }

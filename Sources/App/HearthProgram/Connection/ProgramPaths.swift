@@ -19,13 +19,8 @@ package struct ProgramPaths: Sendable {
   /// The socket of the server that serves the data, if one was running and no other was chosen.
   private let running: String?
 
-  /// Determines the paths.
+  /// Determines the paths from the values of `--data-dir` and `--socket`, if given.
   ///
-  /// - Parameters:
-  ///   - dataDirectory: The value of `--data-dir`, if given.
-  ///   - socket: The value of `--socket`, if given.
-  ///   - isEphemeral: Whether the server is to store nothing.
-  ///   - environment: The environment variables of the process.
   /// - Throws: ``CommandFailure`` when there is no home directory, or a path is empty.
   package init(
     dataDirectory: String?,
@@ -188,10 +183,9 @@ struct RefusedRequests: Sendable {
     directory = "\(paths.state)/refused"
   }
 
-  /// Stores a request.
+  /// Stores a request, and returns the path of the file; nil if it cannot be stored.
   ///
-  /// - Returns: The path of the file, which is the same for the same request; nil if it cannot be
-  ///   stored.
+  /// The same request always gets the same file.
   @Sendable func keep(_ request: JSONValue) -> String? {
     let path = "\(directory)/\(SHA1.name(of: request.text)).json"
     do {

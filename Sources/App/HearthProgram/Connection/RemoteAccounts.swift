@@ -171,9 +171,10 @@ extension CommonOptions {
     return Author(uid: user.uid, name: suggestion.isEmpty ? user.uid : suggestion)
   }
 
-  /// Sets the credentials for a database that is about to be opened.
+  /// Sets the credentials for a database that is about to be opened, and returns the user.
   ///
-  /// - Returns: The signed-in user, or else the user of this system.
+  /// That is the signed-in one, or else the user of this system.
+  ///
   /// - Throws: ``CommandFailure`` or `AuthError` when the user cannot be determined.
   func signIn(_ configuration: inout DatabaseOptions) throws -> Author {
     configuration.trustRoots = trustRoots

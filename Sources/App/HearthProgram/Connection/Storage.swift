@@ -8,14 +8,10 @@ package import RealtimeServer
 
 /// How this program stores databases and accounts; only this file names the implementations.
 package enum Storage {
-  /// The databases of a data directory.
+  /// The databases of a data directory, which need not exist yet.
   ///
-  /// - Parameters:
-  ///   - directory: The path of the data directory, which need not exist yet.
-  ///   - logger: Receives how long loading takes, and background failures.
-  ///   - logMark: A file that records how far an observer has read the log of commits; later
-  ///     commits are kept for it.
-  /// - Returns: The databases.
+  /// The logger gets how long loading takes, and background failures. The log mark is a file that
+  /// records how far an observer has read the log of commits; later commits are kept for it.
   package static func databases(
     in directory: String,
     logger: Logger? = nil,
@@ -51,12 +47,9 @@ package enum Storage {
 
   /// Replaces a database of a data directory with a backup; the previous files are kept.
   ///
-  /// - Parameters:
-  ///   - name: The name of the database, which need not exist yet.
-  ///   - directory: The path of the data directory.
-  ///   - copy: The path of the backup.
-  ///   - replacesIntact: Whether even a database without damage is replaced.
-  /// - Returns: The check of the database, and where the previous files are, if there were any.
+  /// The database need not exist yet; one without damage is replaced only if that is asked for.
+  /// Returns its check, and where the previous files are, if there were any.
+  ///
   /// - Throws: `StoreError` when a server uses the database, the backup is damaged, or the database
   ///   is not.
   static func restore(
@@ -91,14 +84,9 @@ package enum Storage {
 
   /// The databases in a PostgreSQL server, which several servers may share.
   ///
-  /// - Parameters:
-  ///   - address: A libpq connection string.
-  ///   - logger: Receives how long loading takes, and background failures.
-  ///   - logMark: A file that records how far an observer has read the log of commits; later
-  ///     commits are kept for it.
-  ///   - changesSchema: Whether to create the schema if it is missing.
-  ///   - connections: How many connections to use at most; nil for the default.
-  /// - Returns: The databases.
+  /// The address is a libpq connection string. The logger and the log mark are those of
+  /// ``databases(in:logger:logMark:)``. With `changesSchema`, the schema is created if it is
+  /// missing.
   package static func shared(
     at address: String,
     logger: Logger? = nil,

@@ -23,6 +23,7 @@ final class LogFile: Sendable {
   static let keptFiles = 3
 
   private let path: String
+  /// The size in bytes at which a new file is started.
   private let size: Int
   private let state: NIOLockedValueBox<State>
 
@@ -34,9 +35,6 @@ final class LogFile: Sendable {
 
   /// Opens a log that only its owner may read, and creates its directory if it is missing.
   ///
-  /// - Parameters:
-  ///   - path: The file.
-  ///   - size: The size in bytes at which a new file is started.
   /// - Throws: ``CommandFailure`` when the file cannot be written.
   init(_ path: String, size: Int = LogFile.standardSize) throws(CommandFailure) {
     self.path = path
@@ -249,14 +247,13 @@ final class LogStream: Sendable {
     var isWriting = false
   }
 
+  /// Where the lines go; it must stay open.
   private let descriptor: Int32
+  /// How many bytes wait at most.
   private let capacity: Int
   private let state = NIOLockedValueBox(State())
   private let queue = DispatchQueue(label: "hearth.log")
 
-  /// - Parameters:
-  ///   - descriptor: Where the lines go; it must stay open.
-  ///   - capacity: How many bytes wait at most.
   init(to descriptor: Int32, capacity: Int = 1_048_576) {
     self.descriptor = descriptor
     self.capacity = capacity

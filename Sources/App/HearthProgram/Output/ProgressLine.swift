@@ -44,12 +44,7 @@ package final class ProgressLine: Sendable {
   private let now: @Sendable () -> ContinuousClock.Instant
   private let columns: @Sendable () -> Int?
   private let write: @Sendable (String) -> Void
-  /// Starts counting.
-  ///
-  /// - Parameters:
-  ///   - activity: The activity, such as "importing".
-  ///   - unit: The unit that is counted.
-  ///   - total: The total amount; nil if unknown.
+  /// Starts counting for an activity, such as "importing"; the total is nil if unknown.
   package convenience init(_ activity: String, counting unit: Unit, of total: Int64? = nil) {
     self.init(
       activity,
@@ -102,11 +97,9 @@ package final class ProgressLine: Sendable {
     }
   }
 
-  /// Switches to another activity, or to waiting for something.
+  /// Switches to another activity, or to waiting for something, such as "waiting for 3 clients".
   ///
-  /// - Parameters:
-  ///   - activity: The activity, such as "waiting for 3 clients".
-  ///   - total: The total of the new activity, whose count starts at 0; nil keeps the count.
+  /// With a new total, the count starts at 0.
   package func turn(to activity: String, of total: Int64? = nil) {
     update(isUrgent: true) { state in
       state.activity = activity
@@ -114,12 +107,7 @@ package final class ProgressLine: Sendable {
     }
   }
 
-  /// Runs a closure that writes a file, and counts the bytes in that file.
-  ///
-  /// - Parameters:
-  ///   - file: The path of the file.
-  ///   - body: The closure that writes it, called on this thread.
-  /// - Returns: What the closure returns.
+  /// Runs a closure that writes a file, on this thread, and counts the bytes in that file.
   package func following<Result>(_ file: String, _ body: () throws -> Result) rethrows -> Result {
     let timer = DispatchSource.makeTimerSource(queue: .global(qos: .utility))
     timer.schedule(deadline: .now() + 0.2, repeating: 0.2)
@@ -134,8 +122,8 @@ package final class ProgressLine: Sendable {
 
   /// Removes the line and prints the result on stderr, even without a terminal.
   ///
-  /// - Parameter summary: What was done, with its counts; the time it took is appended. Nil if the
-  ///   command prints the result itself.
+  /// The summary is what was done, with its counts; the time it took is appended. Nil if the
+  /// command prints the result itself.
   package func finish(_ summary: String? = nil) {
     state.withLockedValue { state in
       hide(&state)

@@ -6,10 +6,8 @@ package enum InputFile {
 
   /// The bytes of a file or a pipe, or of stdin for "-", without a byte order mark.
   ///
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - limit: The most bytes that it may have: a device like /dev/zero never ends.
-  /// - Returns: The bytes.
+  /// There is a limit, since a device like /dev/zero never ends.
+  ///
   /// - Throws: ``CommandFailure`` that names the file and the reason.
   static func bytes(
     _ path: String,

@@ -66,11 +66,9 @@ package final class OutputFile {
 
   /// Opens a partial file, which belongs to another process until this one has locked it.
   ///
-  /// - Parameters:
-  ///   - partialPath: The path of the file, which is created if it is missing.
-  ///   - path: The path in error messages.
-  ///   - opened: Called between opening and locking.
-  /// - Returns: The descriptor.
+  /// It is created if it is missing. The closure is called between opening and locking; the other
+  /// path is for messages.
+  ///
   /// - Throws: ``CommandFailure`` when another process has locked the file.
   static func openLocked(
     _ partialPath: String,
@@ -98,7 +96,7 @@ package final class OutputFile {
 
   /// Removes the partial file, and what SQLite keeps beside it, if a signal ends the process.
   ///
-  /// - Returns: What watches for the signals until it is cancelled.
+  /// The returned watches wait for the signals until they are cancelled.
   func watchForStop() -> [SignalWatch] {
     guard !isDirect else { return [] }
     return SignalWatch.ends.map { [partialPath] number in

@@ -12,12 +12,9 @@ enum PasswordInput {
     try line(from: STDIN_FILENO, or: "stdin has no password")
   }
 
-  /// Asks for a password at the terminal, without echo.
+  /// Asks for a password at the terminal, without echo; a new one twice, because a typing error
+  /// would show only later.
   ///
-  /// - Parameters:
-  ///   - prompt: The text of the prompt.
-  ///   - isNew: Whether to ask twice, because a typing error would show only later.
-  /// - Returns: The password.
   /// - Throws: ``CommandFailure`` when there is no terminal, or when the two passwords differ.
   static func fromTerminal(_ prompt: String, isNew: Bool = false) throws(CommandFailure) -> String {
     let password = try ask("\(prompt): ")

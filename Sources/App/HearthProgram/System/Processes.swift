@@ -23,17 +23,12 @@ package enum OtherProgram {
     }
   }
 
-  /// Runs a program.
+  /// Runs a program, which is looked up in `PATH` unless its path is given.
   ///
-  /// - Parameters:
-  ///   - words: The program, looked up in `PATH`, and its arguments.
-  ///   - path: The path of the program, if it is not the first word.
-  ///   - connection: How the program is connected.
-  ///   - added: Environment variables in addition to those of this process.
-  ///   - ended: Called on another thread with the exit status of a program that is not waited for.
-  ///   - started: Called with the identifier of the process.
-  /// - Returns: The exit status, 0 if the program is not waited for, or the system's error message
-  ///   if it cannot be started.
+  /// The variables are added to those of this process. `ended` is called on another thread with the
+  /// exit status of a program that is not waited for, `started` with the identifier of the process.
+  /// Returns the exit status, 0 if the program is not waited for, or the system's error message if
+  /// it cannot be started.
   @discardableResult
   package static func run(
     _ words: [String],
@@ -135,7 +130,7 @@ package enum OtherProgram {
 enum CommandWords {
   /// Splits at blanks outside quotes; a backslash quotes the next character.
   ///
-  /// - Returns: The words; nil if a quote is not closed or there are no words.
+  /// Nil if a quote is not closed or there are no words.
   static func split(_ text: String) -> [String]? {
     var words: [String] = []
     var word: String?
@@ -306,12 +301,9 @@ enum SteadyClock {
 
   /// A clock that starts with the system's time, in milliseconds since 1970.
   ///
-  /// - Parameters:
-  ///   - followsSystem: Whether larger corrections count, as they do for a server on this system:
-  ///     new posts and read marks would bear other times than those that it gives.
-  ///   - system: The system's clock.
-  ///   - uptime: A clock that nobody sets.
-  /// - Returns: The clock.
+  /// With `followsSystem`, larger corrections count, as they do for a server on this system: new
+  /// posts and read marks would otherwise bear other times than those that it gives. `uptime` is a
+  /// clock that nobody sets.
   static func now(
     followsSystem: Bool,
     system: @escaping @Sendable () -> Int64 = { milliseconds(CLOCK_REALTIME) },

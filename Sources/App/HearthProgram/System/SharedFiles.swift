@@ -3,10 +3,7 @@ import Foundation
 
 /// The files that come with the program, found in the working, installation or build directory.
 package enum SharedFiles {
-  /// Finds a file.
-  ///
-  /// - Parameter name: Its path below the directory of shared files, such as "rules/blog.json".
-  /// - Returns: The path; nil if there is no such file.
+  /// The path of a shared file, such as "rules/blog.json"; nil if there is none.
   static func path(of name: String) -> String? {
     let manager = FileManager.default
     let program = (try? manager.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
@@ -35,7 +32,8 @@ extension PrivateDirectory {
   /// Creates a directory with mode 0700 if it is missing, and checks that it is private to this
   /// user.
   ///
-  /// - Parameter path: An absolute path.
+  /// The path must be absolute.
+  ///
   /// - Throws: ``CommandFailure`` with what is wrong with the directory and what to do.
   static func prepare(_ path: String) throws(CommandFailure) {
     var information = stat()

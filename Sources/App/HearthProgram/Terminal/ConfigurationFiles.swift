@@ -131,12 +131,9 @@ final class ConfigurationWatch {
   /// Starts watching; nil if the system allows no more watches.
   ///
   /// A directory that does not exist yet is noticed when it is created, and so are the two above
-  /// it. If the file is a symbolic link, the file that it leads to is watched as well.
-  ///
-  /// - Parameters:
-  ///   - file: The path of the configuration file.
-  ///   - themes: The path of a directory, all of whose files matter.
-  ///   - block: Called on a separate queue, some milliseconds after a burst of changes.
+  /// it. If the file is a symbolic link, the file that it leads to is watched as well. All files
+  /// of the directory of themes matter. The block is called on a separate queue, some milliseconds
+  /// after a burst of changes.
   init?(file: String, themes: String, block: @escaping @Sendable () -> Void) {
     let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
     guard descriptor >= 0 else { return nil }

@@ -77,9 +77,7 @@ struct Doctor: AsyncParsableCommand {
     if findings.contains(where: { $0.grade == .fault }) { throw ExitStatus.failed.exitCode }
   }
 
-  /// What can be found without asking a database.
-  ///
-  /// - Returns: The findings in the order in which they are printed.
+  /// What can be found without asking a database, in the order in which it is printed.
   @MainActor
   static func findings(at paths: Result<ProgramPaths, CommandFailure>, port: Int) -> [Finding] {
     var findings = [

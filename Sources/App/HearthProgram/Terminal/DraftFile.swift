@@ -27,8 +27,8 @@ final class DraftFile {
 
   /// Takes over the drafts of runs that have ended, and what their editors have saved.
   ///
-  /// - Returns: The drafts, and what the user has to know: which files are damaged, what came from
-  ///   an editor, and why the drafts could not be stored again.
+  /// `news` tells the user which files are damaged, and what came from an editor; `problem` is why
+  /// the drafts could not be stored again.
   func load() -> (unsent: Unsent, news: [String], problem: EnvironmentError?) {
     try? PrivateDirectory.create(directory)
     lock = FileDescriptors.lock(lockPath(name)) ?? -1
@@ -68,7 +68,7 @@ final class DraftFile {
 
   /// Reads a draft file; one that is damaged is put aside, whatever could be read of it.
   ///
-  /// - Returns: The drafts; nil if the system cannot read them now, so that they stay for a later run.
+  /// Nil if the system cannot read it now, so that it stays for a later run.
   private func take(_ path: String, _ news: inout [String]) -> Unsent? {
     do throws(FileFailure) {
       guard let bytes = try PrivateFile.read(path) else { return Unsent() }
@@ -120,13 +120,11 @@ final class DraftFile {
     }
   }
 
-  /// Replaces the whole file, or removes it if there is nothing to keep.
+  /// Replaces the whole file, or removes it if there is nothing to keep; returns why it does not
+  /// contain everything.
   ///
-  /// - Parameters:
-  ///   - unsent: The drafts that have not been sent.
-  ///   - isDurable: Whether to wait for the disk, so that the drafts survive a power failure. While
-  ///     somebody types, a screen does not wait.
-  /// - Returns: Why the file does not contain everything; nil if it does.
+  /// If it is to be durable, this waits for the disk, so that the drafts survive a power failure.
+  /// While somebody types, a screen does not wait.
   func save(_ unsent: Unsent, isDurable: Bool) -> EnvironmentError? {
     if unsent.isEmpty {
       unlink(path(name))

@@ -12,13 +12,11 @@ final class OfflineUse: Sendable {
   /// What the database's file is named after, and what earlier versions named it after.
   private let identities: [String]
 
-  /// Claims a slot for this terminal.
+  /// Claims a slot for this terminal; an ephemeral database is not stored here either.
   ///
-  /// - Parameters:
-  ///   - paths: The paths of the program; an ephemeral database is not stored here either.
-  ///   - uid: The user; writes are sent only as the user who made them.
-  ///   - address: The URL of the database; nil for that of the data directory, whose socket depends
-  ///     on the environment.
+  /// Writes are sent only as the user who made them. The address is the URL of the database; nil
+  /// for that of the data directory, whose socket depends on the environment.
+  ///
   /// - Throws: `DatabaseError` when the URL does not name a database.
   init(_ paths: ProgramPaths, uid: String, address: String?) throws {
     identities =

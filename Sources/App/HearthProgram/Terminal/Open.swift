@@ -302,10 +302,9 @@ extension Open {
 
   /// Determines who uses the blog, and asks on the screen if that is unknown.
   ///
-  /// - Parameters:
-  ///   - configuration: The options for opening the database; the credentials are added to them.
-  ///   - current: The user so far; if nil, a signed-in user enters without being asked.
-  /// - Returns: The new user, or the reason why there is none.
+  /// The credentials are added to the options for opening the database. Without a current user, a
+  /// signed-in user enters without being asked.
+  ///
   /// - Throws: ``CommandFailure`` or `AuthError` when the user cannot be determined.
   @MainActor
   func receive(

@@ -15,11 +15,8 @@ final class RecordingFile {
   /// Called when the recording has to end before the program does.
   var report: (String) -> Void = { _ in }
 
-  /// Starts an empty recording.
+  /// Starts an empty recording of at most `limit` bytes; a file that is not empty is left alone.
   ///
-  /// - Parameters:
-  ///   - path: The file; one that has something in it is left alone.
-  ///   - limit: The maximum size of the file in bytes.
   /// - Throws: ``CommandFailure`` when the file cannot be written.
   init(_ path: String, limit: Int) throws(CommandFailure) {
     var status = stat()

@@ -15,14 +15,10 @@ struct Reporter {
   /// Secrets that the expressions for them might not recognize.
   var known: [String] = []
 
-  /// Writes a report on a program that is running on a screen.
+  /// Writes a report on a program that is running on a screen, and returns the file's full path.
   ///
-  /// - Parameters:
-  ///   - model: What is on the screen.
-  ///   - recording: The recording of the last minutes.
-  ///   - wire: The events on the wire that the inspector does not have.
-  ///   - file: The file, which must not exist; if empty, a new one in the state directory.
-  /// - Returns: The full path of the file.
+  /// The recording is that of the last minutes; `wire` is what the inspector does not have. The
+  /// file must not exist; without a name, it is a new one in the state directory.
   func report(
     on model: Model,
     recording: String,
@@ -41,12 +37,11 @@ struct Reporter {
     }
   }
 
-  /// Writes a report without a program on a screen.
+  /// Writes a report without a program on a screen, and returns the full path of the file.
   ///
-  /// - Parameters:
-  ///   - file: The file, which must not exist; if nil, a new one in the state directory.
-  ///   - database: What is known of the connection to a database elsewhere.
-  /// - Returns: The full path of the file.
+  /// The file must not exist; nil for a new one in the state directory. The finding is what is
+  /// known of the connection to a database elsewhere.
+  ///
   /// - Throws: ``CommandFailure`` when it cannot be written.
   func report(to file: String?, database: Doctor.Finding?) throws -> String {
     let configuration = ConfigurationFiles(path: nil).read()

@@ -40,6 +40,7 @@ final class ScriptScene: ScriptWorld {
 
   private let directory: String
   private let options: ScreenOptions
+  /// Whether terminals store what they have not sent, for those that are killed.
   private let keepsWrites: Bool
   private let store = MemoryTreeStore()
   private let databaseOptions: DatabaseOptions
@@ -55,12 +56,8 @@ final class ScriptScene: ScriptWorld {
   private var stage: NcursesTerminal?
   private var deadline = Date()
 
-  /// Starts the server.
+  /// Starts the server, in an empty directory, which also gets what terminals have not sent.
   ///
-  /// - Parameters:
-  ///   - directory: An empty directory, for the sockets and for what terminals have not sent.
-  ///   - options: How the app looks, and whether somebody looks on.
-  ///   - keepsWrites: Whether terminals store what they have not sent, for those that are killed.
   /// - Throws: ``CommandFailure`` or the system's error if there is no server or no recording.
   init(in directory: String, options: ScreenOptions, keepsWrites: Bool) async throws {
     self.directory = directory

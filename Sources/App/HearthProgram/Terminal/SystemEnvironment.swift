@@ -4,15 +4,9 @@ import DurableFiles
 import Foundation
 
 extension Environment {
-  /// The environment of a program on a person's terminal.
+  /// The environment of a program on a person's terminal, without what belongs to a database.
   ///
-  /// - Parameters:
-  ///   - paths: The paths of the program.
-  ///   - files: The configuration files.
-  ///   - drafts: The file in which drafts are stored.
-  ///   - history: The file in which commands are stored.
-  ///   - report: Called on any thread with a failure that is known only later.
-  /// - Returns: The environment without the diagnostics, which belong to a database.
+  /// `report` is called on any thread with a failure that is known only later.
   static func system(
     _ paths: ProgramPaths,
     files: ConfigurationFiles,
@@ -88,9 +82,8 @@ struct ExternalEditor {
   /// goes on in a window of its own, and what it saves later is lost.
   var haste = Duration.seconds(1)
 
-  /// Runs the editor on a post and waits until it ends.
-  ///
-  /// - Returns: The draft as the editor has left it, or the reason why it is unchanged.
+  /// Runs the editor on a post and waits until it ends; returns the draft as the editor has left
+  /// it, or the reason why it is unchanged.
   func edit(_ draft: Draft) -> Result<Draft, EnvironmentError> {
     run(on: Unsent(posts: [draft]), text: EditorFile.text(of: draft)) {
       file throws(EnvironmentError) in
@@ -98,7 +91,6 @@ struct ExternalEditor {
     }
   }
 
-  /// Runs the editor on a comment.
   func edit(_ draft: CommentDraft, on post: PostID) -> Result<String, EnvironmentError> {
     let text = EditorFile.text(of: draft)
     return run(on: Unsent(comments: [post: [draft]]), text: text) { file throws(EnvironmentError) in
@@ -245,11 +237,8 @@ struct EditorFile {
 enum Browser {
   /// Opens a web link without a shell; other links are refused.
   ///
-  /// - Parameters:
-  ///   - link: The link.
-  ///   - environment: The environment variables of the process.
-  ///   - report: Called on another thread when the program has failed to open the link.
-  /// - Returns: Why no program was started, if none was.
+  /// Fails if no program was started. `report` is called on another thread when the program has
+  /// failed to open the link.
   static func open(
     _ link: String,
     environment: [String: String] = ProcessInfo.processInfo.environment,

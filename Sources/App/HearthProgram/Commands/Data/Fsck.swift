@@ -211,7 +211,7 @@ struct FsckReport {
 
   /// Repairs the faults that a check has found, and checks again until nothing more can be done.
   ///
-  /// - Returns: The last check.
+  /// Returns the last check.
   mutating func repair(
     _ first: BlogCheck,
     with blog: BlogRepair,

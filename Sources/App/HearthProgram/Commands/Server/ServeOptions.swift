@@ -83,9 +83,8 @@ struct ServeOptions: ParsableArguments {
     }.joined(separator: "\n")
   }
 
-  /// The options of the server.
+  /// The options of the server, which have not been validated yet.
   ///
-  /// - Returns: Options that have not been validated yet.
   /// - Throws: ``CommandFailure`` for a value that cannot be used.
   func serverOptions(socket: String?) throws -> DatabaseServer.Options {
     var options =
@@ -287,11 +286,8 @@ struct IdentityOptions: ParsableArguments {
   @Flag(help: "Turn off sign-up; \"hearth users add\" makes accounts.")
   var noSignUp = false
 
-  /// Sets the identity options of a server.
+  /// Sets the identity options of a server; without paths, nothing is stored.
   ///
-  /// - Parameters:
-  ///   - options: The options of the server.
-  ///   - paths: The paths of its data; nil if nothing is stored.
   /// - Throws: `CommandFailure` for a value that cannot be used.
   func apply(to options: inout DatabaseServer.Options, keptIn paths: ProgramPaths?) throws {
     guard (1...86_400).contains(tokenSeconds) else {

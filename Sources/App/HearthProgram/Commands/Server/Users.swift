@@ -23,7 +23,6 @@ struct Users: AsyncParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    /// The client through which the accounts are managed.
     func door() throws -> AdminClient { try AdminClient(common, for: choice) }
 
     func confirm(_ account: JSONValue, what: String) {

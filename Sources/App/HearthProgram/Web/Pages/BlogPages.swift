@@ -15,10 +15,9 @@ package struct BlogPages: PageSource {
 
   /// Makes the pages of a blog.
   ///
-  /// - Parameters:
-  ///   - title: The title of the blog.
-  ///   - address: The scheme, host and port under which readers reach the blog, such as
-  ///     `https://blog.example.org`. The feed uses it; nil if unknown.
+  /// The address is the scheme, host and port under which readers reach the blog, such as
+  /// `https://blog.example.org`. The feed uses it; nil if unknown.
+  ///
   /// - Throws: ``AddressError`` when the address is not an http or https address.
   package init(title: String, address: String?) throws(AddressError) {
     site = try Site(title: title, address: address)
