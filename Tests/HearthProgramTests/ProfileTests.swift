@@ -49,6 +49,29 @@ struct ProfileTests {
     )
   }
 
+  @Test("Each line is read as TOML, and a mistake is reported with its line")
+  func lines() throws {
+    let place = try TemporaryDirectory()
+    let file = try ProfileFile(environment: ["XDG_CONFIG_HOME": place.path])
+    #expect(mkdir(place.file("hearth"), 0o700) == 0)
+    let text = """
+      [ p ] # mine
+      "database" = 'C:\\x' # a comment
+      unknown = "y"
+      """
+    try Data(text.utf8).write(to: URL(fileURLWithPath: file.path))
+    #expect(try file.read() == [Profile(name: "p", database: "C:\\x")])
+    for mistake in ["[q.r]", "[[q]]", "[a b]", "api-key", "api-key = [1]", "ca-file = \"\"\"a"] {
+      try Data("\(text)\n\n\(mistake)".utf8).write(to: URL(fileURLWithPath: file.path))
+      do throws(CommandFailure) {
+        _ = try file.read()
+        Issue.record("\(mistake) was read")
+      } catch {
+        #expect(error.description == "\(file.path):5: this is not a line of a profile")
+      }
+    }
+  }
+
   @Test("Profiles that are added at the same time are all kept")
   func sameTime() throws {
     let place = try TemporaryDirectory()

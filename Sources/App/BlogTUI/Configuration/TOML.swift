@@ -2,19 +2,19 @@
 ///
 /// A statement that is none is skipped with its line, so nothing that follows depends on it. Values
 /// of types that no setting has are read past.
-struct TOMLDocument {
-  struct Fault {
+package struct TOMLDocument {
+  package struct Fault {
     /// The line, counted from 1; nil if it was not found.
     let line: Int?
     let reason: String
   }
 
-  struct Entry {
+  package struct Entry {
     /// The names of the enclosing tables.
-    let table: [String]
-    let key: String
+    package let table: [String]
+    package let key: String
     /// The value; nil if its type is not that of any setting.
-    let value: String?
+    package let value: String?
     /// The line on which its statement begins, counted from 1.
     let line: Int?
   }
@@ -22,14 +22,14 @@ struct TOMLDocument {
   private static let faultLimit = 100
 
   /// All values, in the order in which they appear in the file.
-  private(set) var entries: [Entry] = []
-  private(set) var faults: [Fault] = []
-  /// The names of the table that the next keys are in.
-  private var table: [String] = []
+  package private(set) var entries: [Entry] = []
+  package private(set) var faults: [Fault] = []
+  /// The names of the table that the next keys are in: at the end, of the last one.
+  package private(set) var table: [String] = []
   private var tables: Set<[String]> = []
   private var keys: Set<[String]> = []
 
-  init(_ text: String) {
+  package init(_ text: String) {
     var reader = TOMLReader(text)
     while faults.count < Self.faultLimit, reader.beginStatement() {
       let line = reader.line
@@ -363,7 +363,7 @@ package enum TOMLString {
   }
 
   /// Reads a string from the beginning of a text; nil if there is none.
-  package static func read(_ text: inout Substring) -> String? {
+  static func read(_ text: inout Substring) -> String? {
     var rest = text.unicodeScalars
     guard rest.popFirst() == "\"" else { return nil }
     var string = String.UnicodeScalarView()

@@ -67,8 +67,8 @@ extension Profile {
 /// ca-file = "/home/ann/ca.pem"
 /// ```
 ///
-/// The format is the subset of TOML with tables, strings in quotation marks and comments. Changes
-/// touch only the lines of their profile; all other lines are kept.
+/// The format is TOML with a statement on each line. Changes touch only the lines of their profile;
+/// all other lines are kept.
 struct ProfileFile {
   let path: String
 
@@ -176,33 +176,15 @@ struct ProfileFile {
     case mistake
   }
 
-  private static func parse(_ text: String) -> Line {
-    let line = text.trimmingCharacters(in: .whitespaces)
-    if line.isEmpty || line.hasPrefix("#") { return .nothing }
-    if line.hasPrefix("[") {
-      guard let end = line.firstIndex(of: "]"), isEnd(line[line.index(after: end)...]) else {
-        return .mistake
-      }
-      let name = String(line[line.index(after: line.startIndex)..<end])
-      return Profile.isValid(name) ? .table(name) : .mistake
+  private static func parse(_ line: String) -> Line {
+    let document = TOMLDocument(line)
+    guard document.faults.isEmpty else { return .mistake }
+    if let entry = document.entries.first {
+      guard let value = entry.value else { return .mistake }
+      return .value((entry.table + [entry.key]).joined(separator: "."), value)
     }
-    let parts = line.split(separator: "=", maxSplits: 1)
-    guard parts.count == 2, let text = Self.text(parts[1].drop { $0 == " " || $0 == "\t" }) else {
-      return .mistake
-    }
-    return .value(parts[0].trimmingCharacters(in: .whitespaces), text)
-  }
-
-  /// Whether the rest of a line is empty or a comment.
-  private static func isEnd(_ rest: Substring) -> Bool {
-    let rest = rest.drop { $0 == " " || $0 == "\t" }
-    return rest.isEmpty || rest.hasPrefix("#")
-  }
-
-  private static func text(_ quoted: Substring) -> String? {
-    var rest = quoted
-    guard let text = TOMLString.read(&rest), isEnd(rest) else { return nil }
-    return text
+    guard let name = document.table.first else { return .nothing }
+    return document.table.count == 1 && Profile.isValid(name) ? .table(name) : .mistake
   }
 
   private func lines() throws(CommandFailure) -> [String] {
