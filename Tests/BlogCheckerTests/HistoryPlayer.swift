@@ -176,7 +176,8 @@ struct HistoryPlayer: TranscriptPlayer {
     let lines = report.lines.filter { $0.promises.contains { $0.name == rest } }
     switch word {
     case "check":
-      let broken = Promise.allCases.filter { report.violated.contains($0) }.map(\.name)
+      let violated = Set(report.lines.filter { $0.violationCount > 0 }.flatMap(\.promises))
+      let broken = Promise.allCases.filter(violated.contains).map(\.name)
       return broken.isEmpty ? "held" : broken.joined(separator: " ")
     case "evidence":
       return lines.lazy.flatMap(\.violations).first?.description

@@ -55,10 +55,6 @@ package struct CheckReport: Sendable {
   var unchecked: [Line] { lines.filter { $0.checked == 0 } }
 
   var violationCount: Int { lines.reduce(0) { $0 + $1.violationCount } }
-
-  var violated: Set<Promise> {
-    Set(lines.filter { $0.violationCount > 0 }.flatMap(\.promises))
-  }
 }
 
 /// How much was done in a run.
