@@ -154,6 +154,11 @@ struct InspectorTests {
   }
 }
 
+extension Inspector {
+  /// The events of the list, oldest first.
+  fileprivate var events: [WireEvent] { list.ids.compactMap { entry($0)?.event } }
+}
+
 extension InspectorTests {
   private func frame(_ time: Int64, _ kind: WireEvent.Kind, _ text: String) -> WireEvent {
     WireEvent(time: Fixture.now + time, kind: kind, title: text, detail: text)

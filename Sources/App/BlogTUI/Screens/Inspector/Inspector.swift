@@ -60,9 +60,6 @@ package struct Inspector: Equatable, Sendable {
   /// The number of events that arrived while paused.
   package var waitingCount: Int { waiting.count }
 
-  /// The events, oldest first.
-  package var events: [WireEvent] { entries.map(\.event) }
-
   var count: Int { entries.count }
 
   func entry(_ number: Int) -> InspectedEvent? {
