@@ -35,8 +35,6 @@ struct AdminClient {
   ///
   /// The method is what follows `accounts:`; nil creates an account. Only a read-only request has
   /// query parameters.
-  ///
-  /// - Throws: ``CommandFailure`` with what is wrong.
   func call(
     _ method: String?,
     members: [String: JSONValue] = [:],

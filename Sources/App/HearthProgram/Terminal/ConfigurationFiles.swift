@@ -37,8 +37,6 @@ struct ConfigurationFiles {
   private static let piped = NIOLockedValueBox<[String: [UInt8]]>([:])
 
   /// Ensures that a file which the user has named can be read.
-  ///
-  /// - Throws: ``CommandFailure`` with the reason when it cannot.
   func check() throws(CommandFailure) {
     guard isNamed else { return }
     var reason = "there is no such file"

@@ -66,8 +66,6 @@ struct ScreenOptions: ParsableArguments {
   }
 
   /// Starts the recording, if one was requested.
-  ///
-  /// - Throws: ``CommandFailure`` when its file cannot be written.
   @MainActor
   func recording() throws(CommandFailure) -> RecordingFile? {
     guard (1...100_000).contains(recordLimit) else {

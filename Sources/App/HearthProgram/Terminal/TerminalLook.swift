@@ -6,8 +6,6 @@ import RealtimeCore
 
 extension NcursesTerminal {
   /// Takes over the terminal of standard input and output.
-  ///
-  /// - Throws: ``CommandFailure`` when the terminal cannot be used.
   package static func opened(_ options: TerminalOptions) throws(CommandFailure) -> NcursesTerminal {
     do throws(TerminalError) {
       return try open(options)
