@@ -76,7 +76,6 @@ package enum EnvironmentAction: Hashable, Sendable {
   case writeWire(String, file: String)
   /// Write a report to a file, whose name may be empty.
   case report(file: String)
-  /// Save the history of the command line.
   case keepHistory([String])
   /// Save a value in the configuration file.
   case keepSetting(Setting, SettingValue)

@@ -313,7 +313,6 @@ package struct Feeds: Sendable {
     return effects
   }
 
-  /// Closes that list.
   mutating func closeAdditional() -> [Effect] {
     guard let closed = additional?.kind else { return [] }
     additional = nil

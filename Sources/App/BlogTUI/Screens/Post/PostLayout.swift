@@ -1,7 +1,6 @@
 import BlogModel
 import RealtimeCore
 
-/// The rectangles of the parts of an open post.
 struct PostFrame: Hashable {
   /// The text and the comments, without the border cells.
   let text: Rect

@@ -178,8 +178,6 @@ extension KeyEvent: Codable {
   }
 
   /// Encodes the key in the format that ``init(from:)`` decodes.
-  ///
-  /// - Throws: Any error of the encoder.
   package func encode(to encoder: any Encoder) throws {
     let name = description
     if KeyEvent(description: name) == self {
