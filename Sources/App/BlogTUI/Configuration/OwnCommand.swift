@@ -36,7 +36,7 @@ extension OwnCommand: Codable {
 struct OwnCommandReader {
   private var commands: [OwnCommand] = []
   private(set) var faults: [TOMLDocument.Fault] = []
-  /// The commands without anything to run that were told already.
+  /// The commands without anything to run that have been reported already.
   private var explained: Set<String> = []
 
   var complete: [OwnCommand] { commands.filter { !$0.shell.isBlank } }

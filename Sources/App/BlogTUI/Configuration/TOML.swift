@@ -1,7 +1,7 @@
 /// A TOML document that may contain invalid lines: these are reported, and the rest is read.
 ///
-/// A statement that is none is skipped with its line, so nothing that follows depends on it. Values
-/// of types that no setting has are read past.
+/// An invalid statement is skipped with its line, so nothing that follows depends on it. Values of
+/// types that no setting has are skipped as well.
 package struct TOMLDocument {
   package struct Fault {
     /// The line, counted from 1; nil if it was not found.
@@ -24,7 +24,7 @@ package struct TOMLDocument {
   /// All values, in the order in which they appear in the file.
   package private(set) var entries: [Entry] = []
   package private(set) var faults: [Fault] = []
-  /// The names of the table that the next keys are in: at the end, of the last one.
+  /// The names of the table that the next keys are in; in the end, of the last one.
   package private(set) var table: [String] = []
   private var tables: Set<[String]> = []
   private var keys: Set<[String]> = []

@@ -273,8 +273,8 @@ package final class NcursesTerminal: TerminalDevice {
     return body()
   }
 
-  /// Calls the body, in which ncurses asks for the size of the window: of one that it has no memory
-  /// for, it is told a part.
+  /// Calls the body, in which ncurses asks for the size of the window; of a window for which it has
+  /// no memory, it sees only a part.
   static func limitingSize<Result>(of output: Int32, _ body: () -> Result) -> Result {
     var (rows, columns) = (Int32(0), Int32(0))
     guard nc_terminal_size(output, &rows, &columns) == 0, max(rows, columns) == NC_LARGEST else {
@@ -310,7 +310,8 @@ package final class NcursesTerminal: TerminalDevice {
     leaveok(window, false)
   }
 
-  /// Whether the terminal reports the mouse; ncurses is not asked for it, as it would want to read.
+  /// Whether the terminal reports the mouse; ncurses is not asked for that, as it would read the
+  /// reports.
   private static var hasMouse: Bool { nc_is_ansi() != 0 && nc_string("kmous") != nil }
 
   /// Whether terminals of that type reply to queries, or at least ignore them silently.

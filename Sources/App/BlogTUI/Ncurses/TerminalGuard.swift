@@ -27,7 +27,7 @@ enum TerminalGuard {
   /// The state that signal handlers may read.
   struct State {
     var isActive = false
-    /// Whether the terminal takes no output, and gets none any more.
+    /// Whether the terminal takes no output, and therefore gets no more.
     var isSilent = false
     var terminal: Int32 = -1
     /// The descriptor to which screens are written.

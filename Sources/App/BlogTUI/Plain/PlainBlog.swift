@@ -21,7 +21,7 @@ package struct PlainBlog: Sendable {
     /// The next line is the title of a new post, or of the post that is edited.
     case title(editing: Post?)
     case body(title: String, editing: Post?, lines: [String])
-    /// A dot does what was asked about; anything else does not, and is told so.
+    /// A dot does what was asked about; anything else does not, and the answer says so.
     case asking(BlogAction, otherwise: String)
   }
 
@@ -254,8 +254,8 @@ package struct PlainBlog: Sendable {
       + gone.map { "Deleted comment of \(name(of: $0))." }
   }
 
-  /// What others have added to the open post and was not told, since a write waits for its answer;
-  /// nothing else tells it once the post is closed.
+  /// What others have added to the open post and was not reported, since a write waits for its
+  /// answer; nothing else reports it once the post is closed.
   private var withheldComments: [String] {
     guard unanswered > 0, let known = told.comments, let comments else { return [] }
     let ids = Set(known.map(\.id))

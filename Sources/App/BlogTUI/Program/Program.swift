@@ -31,8 +31,8 @@ package final class Program<Terminal: TerminalDevice> {
   private var ending: Ending?
   /// Effects without a visible result; performing them first would delay drawing.
   private var waiting: [Effect] = []
-  /// The number of entries from which they are remembered, which takes longer than to draw: the
-  /// first screens must not wait for it.
+  /// The number of entries that are collected before they are remembered, which takes longer than
+  /// drawing: the first screens must not wait for it.
   private let mostUnremembered = 32
   /// What has happened lately.
   private var unremembered: [RecordingEntry] = []

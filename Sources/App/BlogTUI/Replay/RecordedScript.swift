@@ -2,9 +2,9 @@ import BlogModel
 
 /// A script that does again what a recording shows: what was done by hand becomes a test.
 ///
-/// The script has a blog of its own. So the posts, comments and stars of others are written by other
-/// users of the script, as they came. What was there and was never shown is not there, and what
-/// others deleted stays.
+/// The script has a blog of its own. So the posts, comments and stars of others are written by
+/// other users of the script, as they came. What was never shown is missing, and what others
+/// deleted stays.
 package struct RecordedScript {
   /// A gap in the recording from which on the script lets time pass, in milliseconds.
   private static let gap: Int64 = 1_000

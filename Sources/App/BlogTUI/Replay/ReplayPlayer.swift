@@ -71,8 +71,8 @@ package struct ReplayPlayer: Sendable {
     replay.move(by: count)
   }
 
-  /// Jumps to the next fact of the kind of a letter, or to the previous one with its capital; returns
-  /// false if it is the letter of none.
+  /// Jumps to the next fact of the kind that a letter stands for, or with its capital to the
+  /// previous one; returns false if the letter stands for none.
   private mutating func jump(_ letter: Character) -> Bool {
     let kinds: [Character: ReplayFact.Kind] = [
       "k": .key, "p": .post, "s": .star, "c": .comment, "w": .people, "o": .connection,

@@ -200,8 +200,8 @@ extension Script {
   }
 
   package enum Change: Hashable, Sendable {
-    /// Uses the terminal of that name from here on, and starts it if it does not run; a new one is of
-    /// the user of the same name unless another is given.
+    /// Uses the terminal of that name from here on, and starts it if it does not run; a new one
+    /// belongs to the user of the same name unless another is given.
     case terminal(String, user: String?)
     /// Ends the terminal in use without a goodbye.
     case killTerminal

@@ -101,7 +101,7 @@ package final class ScriptPlayer {
     return advance()
   }
 
-  /// Whether nothing will come of a command any more; without a connection, nothing is answered.
+  /// Whether a command has no more effects to come; without a connection, nothing is answered.
   private var isDone: Bool { looksQuiet() || !world.isOnline || world.isLate(isFirstLook: false) }
 
   private func looksQuiet() -> Bool {

@@ -3,7 +3,7 @@ import BlogModel
 /// A shell command with the post that it gets.
 package struct CommandJob: Hashable, Sendable {
   package let name: String
-  /// What the shell runs, of which nothing of the post is ever a part.
+  /// What the shell runs; nothing from the post is ever a part of it.
   package let shell: String
   package let output: OwnCommand.Output
   /// The text of the post, for the command's standard input.

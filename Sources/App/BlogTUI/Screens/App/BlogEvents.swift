@@ -147,7 +147,7 @@ extension Model {
     session.message = .failure("\(refusal.sentence): \(why). \(key) tries again.")
   }
 
-  /// The post as it was before the edit that was refused, and that would have been undone so.
+  /// The post as it was before the refused edit, which undoing would have restored.
   private func original(of id: PostID, before undo: BlogAction?) -> Post {
     let me = session.me
     var post = knownPost(id) ?? Post(id: id, uid: me.uid, author: me.name, title: "", body: "")
@@ -158,7 +158,7 @@ extension Model {
     return post
   }
 
-  /// The comment as it was before the edit that was refused, and that would have been undone so.
+  /// The comment as it was before the refused edit, which undoing would have restored.
   private func original(
     of id: String,
     on post: PostID,

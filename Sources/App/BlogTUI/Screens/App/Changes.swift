@@ -397,8 +397,8 @@ extension Session {
     return perform(edit)
   }
 
-  /// Says that something is changed: without an answer from the server, nobody knows of what the
-  /// change replaces there.
+  /// Says that something is changed; until the server answers, nobody knows what the change
+  /// replaces there.
   fileprivate func changed(_ what: String) -> Message {
     let isHeard = connection.state == .online && connection.silence == nil
     return .note(

@@ -43,8 +43,9 @@ package struct Message: Hashable, Sendable {
     }
   }
 
-  /// Makes the message about what a field with so many characters before and after a key has not
-  /// taken; nil if it has taken all.
+  /// Says that a field has not taken all that a key or a paste brought; nil if it has.
+  ///
+  /// The numbers are those of its characters before and after.
   static func cut(_ key: KeyEvent, from before: Int, to after: Int, limit: Int) -> Message? {
     guard case .insert(let text)? = EditCommand(key), after == limit, after - before < text.count
     else { return nil }

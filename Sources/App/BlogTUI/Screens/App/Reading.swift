@@ -132,7 +132,7 @@ package struct ReadMarks: Sendable {
     return [.mark(.restore(before: before, marks: marks))] + known
   }
 
-  /// Notes the number of stars that the user knows, where it is another one than before.
+  /// Notes the numbers of stars that the user knows, where they differ from those known before.
   mutating func note(stars: [(post: PostID, count: Int)]) -> [Effect] {
     let new = stars.filter { state?.stars?[$0.post] != $0.count }
     guard state != nil, !new.isEmpty else { return [] }

@@ -23,7 +23,7 @@ package struct Inspector: Equatable, Sendable {
   package private(set) var listeners: Set<String> = []
   /// The writes that are not acknowledged or refused yet.
   package private(set) var writes: Set<String> = []
-  /// What the user has just done, of which writes may come.
+  /// What the user has just done, which may cause writes.
   package internal(set) var cause: String?
 
   private var entries: [InspectedEvent] = []

@@ -130,7 +130,7 @@ package struct SearchPattern: Hashable, Sendable {
     return nil
   }
 
-  /// The beginnings of parts that need something behind them, and what.
+  /// The beginnings of parts that need something behind them, and what they need.
   private static let valuedTests =
     Comparison.allCases.map { ("stars" + $0.rawValue, "a number") }
     + [("author:", "a name"), ("title:", "a text")]

@@ -67,7 +67,7 @@ package struct OpenPost: Equatable, Sendable {
   /// Whether the post and its comments have arrived, or are known not to come.
   var isLoaded: Bool { isRefused || (comments.areLoaded && state != .loading) }
 
-  /// What brings the comment of a notice that is not here yet.
+  /// The effect that requests the comment of a notice, if it is among those that are not here.
   func takeWishForEarlier() -> Effect? {
     guard let wanted, comments.isEarlier(wanted) else { return nil }
     return .request(.showEarlierComments(id))

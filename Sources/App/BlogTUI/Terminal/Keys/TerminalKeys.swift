@@ -28,7 +28,7 @@ enum TerminalKeys {
   private struct Sequence {
     /// The private marker, one of `< = > ?`.
     var marker: UInt8?
-    /// The numbers, each with its subparameters; nothing counts as 0.
+    /// The numbers, each with its subparameters; a missing one counts as 0.
     var numbers: [[Int]] = []
     var intermediates: [UInt8] = []
     let final: UInt8

@@ -7,7 +7,7 @@ package struct TextField: Hashable, Sendable {
   private var area: TextArea
   private var width = 1
   private var scroll = 0
-  /// What the characters take that keys leave alone: those before the last one before the cursor.
+  /// The size of what keys leave alone: the characters before the last one before the cursor.
   private var measured = Measured()
 
   private struct Measured: Hashable, Sendable {
