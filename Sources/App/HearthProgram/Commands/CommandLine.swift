@@ -57,7 +57,7 @@ extension CommandRun {
   /// The fewest columns for help: in fewer than its indentation, the parser ends the process.
   private static let fewestColumns = 30
 
-  /// Lays out help for a wider terminal than one that is too narrow for it.
+  /// Lays out help as for a wider terminal where the terminal is too narrow for it.
   private static func widenHelp() {
     var size = winsize()
     let isKnown = ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0

@@ -133,8 +133,10 @@ package enum OptionUse {
   /// What the values are called that are paths, although no shell completes them.
   private static let pathNames: Set<String> = ["file", "out.cast", "source", "target"]
 
-  /// Ensures that no path, no store and no value behind an equals sign is empty, as where a variable
-  /// of the shell is not set: that would mean the working directory, or something else.
+  /// Ensures that no path, no store and no value behind an equals sign is empty.
+  ///
+  /// It is where a variable of the shell is not set, and would mean the working directory, or
+  /// something else.
   private static func requirePaths(
     in words: [String],
     of command: CommandType

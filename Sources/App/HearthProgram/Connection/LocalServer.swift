@@ -240,9 +240,9 @@ package struct LocalServer: Sendable {
 /// A star is one update that adds to a post's counts without reading the post. If two terminals of
 /// one user press the same key, only a rule can keep the second update from counting again: a count
 /// changes by one exactly when the user's star appears or disappears, in the post and in its copy
-/// alike. A comment on a post that is gone is refused, which nothing would ever show or remove, and
-/// one on a post of somebody who blocks the user, as the screens say.
-/// Everything else is allowed.
+/// alike. A comment on a post that is gone is refused, since nothing would ever show or remove it,
+/// and so is one on a post of somebody who blocks the user, as the screens say. Everything else is
+/// allowed.
 enum LocalRules {
   private static let source = """
     {"rules": {
@@ -254,7 +254,8 @@ enum LocalRules {
     }}
     """
 
-  /// What a write must meet that changes a star on a post or on its copy, beside the other one.
+  /// The condition for a write that changes a star on a post or on its copy, given the place of the
+  /// other one.
   ///
   /// The first part accepts every write that does not affect stars. The second refuses stars on
   /// anything that is not a post, such as a deleted one, and a star in one place only: somebody who

@@ -49,7 +49,7 @@ package enum InputFile {
 }
 
 extension Collection<UInt8> {
-  /// A text without the mark with which Windows lets texts begin.
+  /// The text without the byte order mark that Windows puts at its beginning.
   var withoutByteOrderMark: SubSequence {
     starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self[...]
   }

@@ -195,8 +195,8 @@ package final class SignalWatch {
     }
   }
 
-  /// Ends the process as a signal does that nobody handles, by which a shell knows that the script
-  /// is to end as well.
+  /// Ends the process as an unhandled signal does, so that a shell knows that its script is to end
+  /// as well.
   static func end(by number: Int32) -> Never {
     signal(number, SIG_DFL)
     var signals = sigset_t()
@@ -253,7 +253,7 @@ package enum FileDescriptors {
     return nil
   }
 
-  /// As many as a command needs that starts a server, and this server.
+  /// As many as are needed by a command that starts a server, and by that server.
   private static let fewest: rlim_t = 64
 
   /// Ensures that there can be as many as a command needs: without them, SwiftNIO ends the process.

@@ -124,7 +124,7 @@ private final class BackgroundRun: Sendable {
   /// Whether it wrote as much as is read.
   func isFull(limit: Int) -> Bool { state.withLockedValue { $0.output.count >= limit } }
 
-  /// Reads what the command writes; beyond the limit, it has nobody to write to.
+  /// Reads what the command writes; beyond the limit, nobody reads it.
   func read(_ descriptor: Int32, atMost limit: Int) {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {

@@ -140,8 +140,8 @@ struct Open: AsyncParsableCommand {
     return ending
   }
 
-  /// How to sign in, while there is nobody whose tokens these are: the account may be disabled or
-  /// signed out elsewhere while the blog is open.
+  /// How to sign in, while the tokens belong to nobody: the account may be disabled or signed out
+  /// elsewhere while the blog is open.
   private func signIn(
     with tokens: (any DatabaseTokenProvider)?
   ) throws -> @Sendable () -> String? {

@@ -42,7 +42,7 @@ extension NcursesTerminal {
 /// What is known about the terminal that decides which theme fits it.
 final class TerminalLook: Sendable {
   private let colorCount: Int
-  /// The time from which a terminal that takes it to answer is far away.
+  /// A terminal that takes at least this long to answer is far away.
   private static let farAway = Duration.milliseconds(300)
 
   private let background = NIOLockedValueBox<Bool?>(nil)

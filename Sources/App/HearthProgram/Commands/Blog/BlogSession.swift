@@ -62,7 +62,7 @@ struct BlogSession {
     if !isEndless { startDeadline(options.timeout) }
   }
 
-  /// The same, for what others see with the user's name: it is the one that the local database has.
+  /// The same under the name that the local database has for the user, for what others see of it.
   func named() async throws -> BlogSession {
     if try options.accounts() == nil, options.user == nil { try await blog.adoptName() }
     return self

@@ -191,7 +191,7 @@ struct FsckReport {
   private static let rounds = 4
 
   let isJSON: Bool
-  /// Whether what cannot be printed must not look as if nothing had been done.
+  /// Whether a failure to print must not look as if nothing had been done.
   let isOfChanges: Bool
   private var repaired = 0
   /// The faults that were left, so that each is reported once.
