@@ -12,8 +12,6 @@ package final class PostgresIdentityStore: MovableIdentityStore {
   private let limit: Duration
 
   /// Opens the accounts, and creates their tables if they are missing.
-  ///
-  /// - Throws: `StoreError` when PostgreSQL cannot be reached.
   package init(
     at address: PostgresAddress,
     options: PostgresStoreOptions = PostgresStoreOptions()

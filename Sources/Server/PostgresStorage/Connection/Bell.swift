@@ -14,9 +14,7 @@ final class Bell: Sendable {
     _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
   }
 
-  /// Stops the ringing.
-  ///
-  /// - Returns: Whether somebody had rung.
+  /// Stops the ringing, and returns whether somebody had rung.
   func stop() -> Bool {
     var count: UInt64 = 0
     return read(descriptor, &count, MemoryLayout<UInt64>.size) > 0

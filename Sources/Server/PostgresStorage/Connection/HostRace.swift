@@ -26,14 +26,10 @@ final class HostRace: @unchecked Sendable {
     self.library = library
   }
 
-  /// Opens a connection.
+  /// Opens a connection to an address, which may name several hosts and is among the settings.
   ///
-  /// - Parameters:
-  ///   - address: The address, which may name several hosts.
-  ///   - settings: The parameters of the connection, including the address.
-  ///   - limit: How long all of this may take, if less than a host has.
-  ///   - library: The functions of libpq.
-  /// - Returns: A connection that may be used.
+  /// The limit is for all of this, and only counts if it is shorter than what a host has.
+  ///
   /// - Throws: ``PostgresFailure`` with what each host said, when none accepts the connection.
   static func connect(
     to address: PostgresAddress,

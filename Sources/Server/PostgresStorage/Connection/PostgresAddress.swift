@@ -10,9 +10,7 @@ package struct PostgresAddress: Sendable {
   /// Which of the hosts answered last, for all copies of the address.
   let lastHost = LastHost()
 
-  /// Makes an address from a connection string.
-  ///
-  /// - Parameter text: The string, which is not validated before a connection is opened.
+  /// Takes a connection string, which is not validated before a connection is opened.
   package init(_ text: String) { self.text = text }
 
   /// The string without passwords, for messages.

@@ -23,10 +23,8 @@ final class PostgresConnection {
 
   /// Opens a connection.
   ///
-  /// Several hosts are tried side by side. Each has `connect_timeout` seconds, which are 3 unless the
-  /// address says otherwise.
-  ///
-  /// - Throws: ``PostgresFailure`` when no connection can be opened.
+  /// Several hosts are tried side by side. Each has `connect_timeout` seconds, which are 3 unless
+  /// the address says otherwise.
   init(to address: PostgresAddress, within limit: Duration? = nil) throws(PostgresFailure) {
     let deadline = limit.map { ContinuousClock.now + $0 }
     library = try PostgresLibrary()
@@ -106,7 +104,6 @@ final class PostgresConnection {
 
   /// Runs a statement and returns its rows.
   ///
-  /// - Returns: The rows.
   /// - Throws: ``PostgresFailure``. Unless its `isLost` is true, the statement has changed nothing.
   @discardableResult
   func query(
@@ -327,11 +324,8 @@ final class PostgresConnection {
     try send(parameters, to: name) { library.functions.pipelineSync($0) }
   }
 
-  /// Waits for the answer to the oldest statement in the pipeline.
+  /// Waits for the answer to the oldest statement in the pipeline, or until the bell rings.
   ///
-  /// - Parameters:
-  ///   - deadline: Until when it must come.
-  ///   - bell: Whose ring also ends the wait.
   /// - Returns: What the statement returned, or why PostgreSQL has undone it; nil after a ring.
   /// - Throws: ``PostgresFailure`` if the connection is lost, and with it the answers to come.
   func answer(
@@ -376,13 +370,10 @@ final class PostgresConnection {
 
   // MARK: Copying
 
-  /// Copies rows out of PostgreSQL.
+  /// Copies rows out of PostgreSQL with a `COPY … TO STDOUT (FORMAT binary)`.
   ///
-  /// - Parameters:
-  ///   - sql: A `COPY … TO STDOUT (FORMAT binary)`.
-  ///   - body: Receives the columns of each row, nil for null; their bytes are valid within the
-  ///     call.
-  /// - Throws: ``PostgresFailure``, or any error of the body, which closes the connection.
+  /// The body receives the columns of each row, nil for null; their bytes are valid within the
+  /// call. Any error that it throws closes the connection.
   func copyOut(_ sql: String, _ body: ([UnsafeRawBufferPointer?]) throws -> Void) throws {
     try start(sql)
     guard let handle, let first = try nextResult(until: .now + Self.patience) else {
@@ -429,9 +420,7 @@ final class PostgresConnection {
   /// The signature, the flags and the length of the extension, with which a binary copy begins.
   private static let headerBytes = 19
 
-  /// Splits a row into its columns.
-  ///
-  /// - Returns: Whether the message is a row rather than the end of all rows.
+  /// Splits a row into its columns, and returns false for the message that ends all rows.
   private static func split(
     _ message: UnsafeRawBufferPointer,
     from start: Int,

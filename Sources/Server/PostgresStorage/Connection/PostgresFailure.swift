@@ -80,11 +80,7 @@ struct PostgresFailure: Error, CustomStringConvertible {
 }
 
 extension StoreError {
-  /// Translates an error of PostgreSQL, or an error in the data that it stores.
-  ///
-  /// - Parameters:
-  ///   - error: The error.
-  ///   - origin: The name that errors use: the address without its password.
+  /// Translates an error of PostgreSQL or of its data; the origin is the address without password.
   init(_ error: any Error, at origin: String) {
     switch error {
     case let error as StoreError: self = error

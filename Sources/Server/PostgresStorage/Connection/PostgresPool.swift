@@ -35,13 +35,10 @@ final class PostgresPool: @unchecked Sendable {
 
   deinit { for connection in idle { connection.close() } }
 
-  /// Takes a connection, which is opened if none is idle.
+  /// Takes a connection, which is opened if none is idle, and which must be given back.
   ///
-  /// - Parameters:
-  ///   - deadline: Until when there must be one.
-  ///   - isChecked: Whether to make sure that an idle connection has not ended in the meantime, for
-  ///     those who do not try again.
-  /// - Returns: A connection, which must be given back.
+  /// For those who do not try again, it checks that an idle connection has not ended meanwhile.
+  ///
   /// - Throws: ``PostgresFailure`` when there is none in time; nothing must be given back then.
   func take(
     until deadline: ContinuousClock.Instant,

@@ -65,9 +65,7 @@ struct PostgresLibrary: @unchecked Sendable {
   /// The functions, under their names in the library.
   let functions: CPostgresLibrary
 
-  /// Loads the library.
-  ///
-  /// - Throws: ``PostgresFailure`` that names the package to install, if the library is missing.
+  /// Loads the library, or throws an error that names the package to install.
   init() throws(PostgresFailure) {
     var reason = [CChar](repeating: 0, count: 512)
     guard let functions = CPostgresLoad(&reason, reason.count) else {

@@ -31,9 +31,7 @@ enum PostgresValue {
   private static let bigint: UInt32 = 20
   private static let string: UInt32 = 25
 
-  /// Appends the bytes of the value.
-  ///
-  /// - Returns: Whether there is a value; null has no bytes.
+  /// Appends the bytes of the value, and returns whether it has any: null has none.
   func append(to bytes: inout [UInt8]) -> Bool {
     switch self {
     case .null, .noBytes: return false

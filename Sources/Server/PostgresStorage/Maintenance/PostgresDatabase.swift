@@ -96,12 +96,10 @@ package struct PostgresDatabase: StoredDatabase {
 
   /// Changes the nodes directly, in one transaction, after folding everything in the log.
   ///
-  /// - Parameters:
-  ///   - patience: How long to wait for a server that is releasing the database.
-  ///   - batch: What to store beside the tree in the same transaction.
-  ///   - body: Changes the rows; it receives the number of the last commit, and returns that of its
-  ///     own.
-  /// - Returns: The number of the commit.
+  /// The batch is stored beside the tree in the same transaction. The body receives the number of
+  /// the last commit and returns that of its own. `patience` is how long to wait for a
+  /// server that is releasing the database.
+  ///
   /// - Throws: `StoreError` when a server leads the database, or any error of the body; then
   ///   nothing is changed.
   private func changeDirectly(
@@ -158,7 +156,6 @@ package struct PostgresDatabase: StoredDatabase {
 
   /// Does nothing: PostgreSQL keeps all data itself, so nothing beside it can be missing.
   ///
-  /// - Returns: Always nil.
   /// - Throws: `StoreError`: locked when a server leads the database.
   package func acceptLoss() throws(StoreError) -> AcceptedLoss? {
     guard try exists else { return nil }

@@ -6,18 +6,13 @@ package import RealtimeServer
 package final class PostgresTreeStores: ClusterStore {
   let address: PostgresAddress
   let options: PostgresStoreOptions
+  /// The time in milliseconds since 1970, by which old ledger entries are dropped.
   private let now: @Sendable () -> Int64
   let port: PostgresPort
   /// The connections of the databases; leases do not depend on them.
   let pools: PostgresPools
 
   /// Describes the databases at an address; the first operation opens a connection.
-  ///
-  /// - Parameters:
-  ///   - address: The address of PostgreSQL.
-  ///   - options: How to use it.
-  ///   - now: Returns the time in milliseconds since 1970, by which old ledger entries are dropped;
-  ///     by default that of the system.
   package init(
     at address: PostgresAddress,
     options: PostgresStoreOptions = PostgresStoreOptions(),
@@ -79,13 +74,10 @@ package final class PostgresTreeStores: ClusterStore {
     }
   }
 
-  /// Takes a lease that is renewed until its keeper releases it.
+  /// Takes a lease of an existing database, which is renewed until its keeper releases it.
   ///
-  /// - Parameters:
-  ///   - name: An existing database.
-  ///   - patience: How long to wait for another server to release it.
-  ///   - asksLeader: Whether to ask that server to hand it over.
-  /// - Returns: The keeper of the lease.
+  /// Until the patience ends, it waits for another server to release it, and can ask it to do so.
+  ///
   /// - Throws: `StoreError`: locked when another server leads the database.
   func acquireOwn(
     _ name: String,

@@ -1,6 +1,5 @@
 import RealtimeServer
 
-/// Creates the schema.
 enum Schema {
   /// The key of the lock held while the schema is created: any number that no other program uses.
   private static let lock: Int64 = 0x4872_7468

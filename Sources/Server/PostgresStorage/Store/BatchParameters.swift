@@ -8,9 +8,7 @@ struct BatchParameters {
   /// The size in bytes of the row in the log.
   let payloadCount: Int
 
-  /// Encodes a batch.
-  ///
-  /// - Throws: `StoreError` for data that no store can hold.
+  /// Encodes a batch, unless it contains data that no store can hold.
   init(_ batch: CommitBatch) throws(StoreError) {
     let payload = batch.commits.isEmpty ? nil : try BatchCoding.encode(batch.commits)
     payloadCount = payload?.count ?? 0

@@ -51,9 +51,7 @@ final class CommitLink {
   /// The error that finished the link; nil while it accepts batches.
   private var failure: StoreError?
 
-  /// Becomes the writer that may commit under a lease.
-  ///
-  /// - Throws: `StoreError` when PostgreSQL cannot be reached, or a later lease has been granted.
+  /// Becomes the writer that may commit under a lease, unless a later one has been granted.
   init(
     through pool: PostgresPool,
     origin: String,
@@ -82,9 +80,7 @@ final class CommitLink {
 
   var isFinished: Bool { failure != nil }
 
-  /// Ensures that the next batch can be tried.
-  ///
-  /// - Throws: The `StoreError` that finished the link.
+  /// Ensures that the next batch can be tried, or throws the error that finished the link.
   func requireReady() throws(StoreError) {
     if let failure { throw failure }
   }
@@ -239,9 +235,7 @@ final class CommitLink {
     return .success(())
   }
 
-  /// Sends as many batches as are worth being under way.
-  ///
-  /// - Returns: Whether there could be more.
+  /// Sends as many batches as are worth being under way, and returns whether there could be more.
   private func send(
     through connection: PostgresConnection,
     _ take: () -> Bool

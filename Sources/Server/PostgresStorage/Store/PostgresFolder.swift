@@ -15,9 +15,7 @@ struct PostgresFolder {
 
   private var origin: String { pools.address.description }
 
-  /// Folds everything that has been committed so far.
-  ///
-  /// - Throws: `StoreError`; the log keeps what could not be folded.
+  /// Folds everything that has been committed so far; the log keeps what could not be folded.
   func fold() throws(StoreError) {
     let pool = pools.maintenance
     let connection = try StoreError.translating(at: origin) {

@@ -34,8 +34,6 @@ final class PostgresPort: @unchecked Sendable {
   ///
   /// If the connection turns out to have ended while it was idle, it is reopened once and the query
   /// is sent again. So this is only for queries that may run twice.
-  ///
-  /// - Throws: `StoreError`.
   func query(
     _ sql: String,
     with parameters: [PostgresValue] = []
@@ -176,9 +174,7 @@ final class PostgresPort: @unchecked Sendable {
     return connection
   }
 
-  /// Creates or updates the schema on the first call, if the options allow it.
-  ///
-  /// - Throws: `StoreError`, also when the schema would have to be changed.
+  /// Creates or updates the schema on the first call; throws if the options do not allow that.
   func prepare() throws(StoreError) {
     lock.lock()
     defer { lock.unlock() }

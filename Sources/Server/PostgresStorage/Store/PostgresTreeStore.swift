@@ -52,7 +52,6 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
 
   /// Reads the nodes and replays the log.
   ///
-  /// - Throws: `StoreError` when something is damaged or cannot be read.
   /// - Complexity: O(size)
   package func load() throws(StoreError) -> StoredTree { try read(since: nil) }
 
@@ -198,9 +197,7 @@ package final class PostgresTreeStore: TreeStore, @unchecked Sendable {
     }
   }
 
-  /// Folds the current log, and returns once that is done.
-  ///
-  /// - Throws: `StoreError`; the log keeps what could not be folded.
+  /// Folds the current log, and returns once that is done; the log keeps what could not be folded.
   package func fold() throws(StoreError) {
     try StoreError.translating(at: origin) { try maintenance.sync(execute: folder.fold) }
   }

@@ -130,13 +130,10 @@ struct SnapshotReader {
     }
   }
 
-  /// Reads everything.
+  /// Reads everything, or only the commits since what is known if the log still has them.
   ///
-  /// - Parameters:
-  ///   - known: What the database held at an earlier commit, of which only the commits since then
-  ///     are read if the log still has them.
-  ///   - report: Called with the number of rows before they are read.
-  /// - Returns: The content of the database.
+  /// The number of rows is reported before they are read.
+  ///
   /// - Throws: `StoreError` when there is no such database, `DamagedData`, or ``PostgresFailure``.
   /// - Complexity: O(size); with what is known, O(changes since then) unless the log is too short
   func load(since known: StoredTree? = nil, _ report: (Int) -> Void = { _ in }) throws -> StoredTree
