@@ -36,19 +36,13 @@ extension AccountService {
     return change
   }
 
-  /// Changes an account.
+  /// Changes an account at the request of its user, or of an administrator, who has no claims.
   ///
   /// When the address or the password changes, or the account is disabled, all of its sessions end;
   /// a user who requested the change gets new tokens. Removing the password ends none: clients ask
   /// for no tokens then, and the account may have no other way to sign in.
   ///
-  /// - Parameters:
-  ///   - account: The account.
-  ///   - change: The change to make.
-  ///   - claims: The claims of the user's token, or nil when an administrator makes the change.
-  ///   - caller: The sender of the request, who cannot have any number of passwords hashed.
-  /// - Returns: The changed account, and new tokens for a user who needs them.
-  /// - Throws: ``IdentityError`` when the change is not allowed.
+  /// The caller cannot have any number of passwords hashed.
   func update(
     _ account: Account,
     with change: AccountChange,

@@ -7,12 +7,7 @@ extension AccountService {
   /// How often a request is carried out while other servers change the account at the same moment.
   private static let maximumTries = 3
 
-  /// Answers a request.
-  ///
-  /// - Parameters:
-  ///   - request: The request; its database must exist.
-  ///   - arrival: When it arrived.
-  /// - Returns: The response, even to a request that is refused.
+  /// Answers a request about a database that exists, even if the answer is a refusal.
   package func answer(
     _ request: IdentityRequest,
     since arrival: ContinuousClock.Instant = .now

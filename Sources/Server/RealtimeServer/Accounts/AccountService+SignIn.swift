@@ -3,13 +3,9 @@ internal import NIOCore
 internal import RealtimeCore
 
 extension AccountService {
-  /// Creates an account, or adds an address and a password to an existing one.
+  /// Creates an account, or adds an address and a password to an existing one, and signs it in.
   ///
-  /// - Parameters:
-  ///   - fields: The fields of the request; without an address, the account is anonymous.
-  ///   - caller: The sender of the request.
-  /// - Returns: The account, signed in.
-  /// - Throws: ``IdentityError`` when the request is invalid.
+  /// Without an address, the account is anonymous.
   func signUp(
     _ fields: RequestFields,
     by caller: IdentityRequest
@@ -203,15 +199,10 @@ extension AccountService {
   /// Terminals that share a token must not end each other's session.
   private static let grace: Int64 = 60_000
 
-  /// Starts a session for an account that may sign in.
+  /// Starts a session for an account that may sign in, and saves both.
   ///
-  /// - Parameters:
-  ///   - account: The account, which is saved with the session.
-  ///   - old: The account as it was read; nil for a new one.
-  ///   - provider: How the user signed in.
-  ///   - claims: The claims that a custom token adds to the session's tokens.
-  /// - Returns: The session's first tokens.
-  /// - Throws: ``IdentityError`` when the account may not sign in.
+  /// The old account is as it was read; nil for a new one. The claims are those that a custom token
+  /// adds to the session's tokens.
   func beginSession(
     _ account: Account,
     insteadOf old: Account? = nil,
@@ -228,10 +219,7 @@ extension AccountService {
     return signedIn
   }
 
-  /// Makes a session as ``beginSession(_:insteadOf:provider:claims:)`` does.
-  ///
-  /// - Returns: Its first tokens, and the changes with which it begins.
-  /// - Throws: ``IdentityError`` when the account may not sign in.
+  /// Makes a session as ``beginSession(_:insteadOf:provider:claims:)`` does, without saving it.
   func makeSession(
     for account: Account,
     insteadOf old: Account?,

@@ -13,6 +13,7 @@ package final actor AccountService {
   nonisolated let settings: IdentitySettings
   nonisolated let authority: TokenAuthority
   nonisolated let logger: Logger
+  /// The time in milliseconds since 1970.
   nonisolated let clock: @Sendable () -> Int64
   private nonisolated let group: MultiThreadedEventLoopGroup
   /// Called on the actor's thread when earlier tokens of a user are no longer valid, with the
@@ -48,17 +49,12 @@ package final actor AccountService {
     eventLoop.executor.asUnownedSerialExecutor()
   }
 
-  /// Opens the accounts in a store, and creates missing keys.
+  /// Opens the accounts in a store, on the service's thread, and creates missing keys.
   ///
-  /// - Parameters:
-  ///   - openStore: Opens the store, on the service's thread.
-  ///   - settings: The settings of the service.
-  ///   - clock: The time in milliseconds since 1970.
-  ///   - logger: Receives log events, which never contain passwords, tokens or codes.
-  ///   - onRevocation: Called when earlier tokens of a user are no longer valid, with the number of
-  ///     milliseconds after which the user's connections should be told.
-  ///   - onLoss: Called when a write has failed and its outcome on disk is unknown.
-  /// - Throws: `StoreError` when the store cannot be read.
+  /// Log events never contain passwords, tokens or codes. `onRevocation` is called when earlier
+  /// tokens of a user are no longer valid, with the number of milliseconds after which the user's
+  /// connections should be told; `onLoss` when a write has failed and its outcome on disk is
+  /// unknown.
   package init(
     _ openStore: @escaping @Sendable () throws -> any IdentityStore,
     settings: IdentitySettings,
@@ -290,12 +286,8 @@ package final actor AccountService {
 
   /// Stores that earlier tokens of an account are no longer valid, then notifies the hubs.
   ///
-  /// - Parameters:
-  ///   - account: The account, with the second from which tokens are valid.
-  ///   - changes: The changes that are stored with it.
-  ///   - delay: The milliseconds after which the user's connections should be told.
-  ///   - isDeleted: Whether the account has been deleted.
-  /// - Throws: ``IdentityError`` when it cannot be stored.
+  /// The account has the second from which tokens are valid, and the changes are stored with it.
+  /// The user's connections should be told after the delay, in milliseconds.
   func revoke(
     _ account: Account,
     with changes: [IdentityChange],
@@ -313,10 +305,7 @@ package final actor AccountService {
     onRevocation(note, delay)
   }
 
-  /// Replaces the key that signs tokens.
-  ///
-  /// - Parameter onlyIfDue: Whether to leave a key that another server has just made.
-  /// - Throws: ``IdentityError`` when the new key cannot be stored.
+  /// Replaces the key that signs tokens; `onlyIfDue` leaves one that another server has just made.
   func rotateKeys(onlyIfDue: Bool = false) throws(IdentityError) {
     var keys = authority.keys
     // The disk comes first: a token must not outlive the key that verifies it. If the write fails,

@@ -7,15 +7,12 @@ struct AttemptLimiter {
   /// The maximum number of names; beyond it, those with the fewest attempts are forgotten.
   private static let maximumNames = 10_000
 
+  /// How many attempts a name has at first.
   private let limit: Int
+  /// How long it takes to regain one attempt, in milliseconds.
   private let pause: Int64
   private var buckets: [String: Bucket] = [:]
 
-  /// Makes a limiter.
-  ///
-  /// - Parameters:
-  ///   - limit: How many attempts a name has at first.
-  ///   - pause: How long it takes to regain one attempt, in milliseconds.
   init(limit: Int, pause: Int64) {
     self.limit = limit
     self.pause = pause
@@ -84,12 +81,8 @@ struct WaitingAttempts {
   private var lastID = 0
   private var known: Set<[String]> = []
 
-  /// Lets an attempt wait.
+  /// Lets an attempt from a client's address wait; it needs no turn once the client has left.
   ///
-  /// - Parameters:
-  ///   - account: The name of the account.
-  ///   - client: The address that the attempt comes from.
-  ///   - isAbandoned: Whether its client has left, so that it needs no turn.
   /// - Returns: The number of the attempt, and whether it is the first that waits for the account;
   ///   nil if it is refused.
   mutating func enter(

@@ -155,9 +155,7 @@ final class P256Key: Sendable {
     tail: [0xA0, 0x0A, 0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07] as [UInt8]
   )
 
-  /// Makes a key pair.
-  ///
-  /// - Throws: ``StoreError`` if OpenSSL makes none, as it does without memory.
+  /// Makes a key pair; OpenSSL makes none without memory.
   init() throws(StoreError) {
     let maker = EVP_PKEY_CTX_new_from_name(Cryptography.context, "EC", nil)
     defer { EVP_PKEY_CTX_free(maker) }

@@ -124,7 +124,6 @@ enum RequestBody {
 
   /// The fields of a body.
   ///
-  /// - Returns: The fields.
   /// - Throws: ``IdentityError`` when the body has the wrong type or is malformed, or when a name
   ///   comes twice, which two readers could understand differently.
   static func fields(

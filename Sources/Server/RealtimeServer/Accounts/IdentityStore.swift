@@ -5,26 +5,16 @@ package import RealtimeCore
 /// It is used from one thread at a time, which may block on it. The store never sees refresh tokens
 /// or codes, only their hashes. Every function throws `StoreError` when the store cannot be used.
 package protocol IdentityStore: Sendable {
-  /// The account of a user, or nil.
   func account(_ uid: String, in database: String) throws -> Account?
 
-  /// The account with an email address, or nil.
   func account(of email: EmailAddress, in database: String) throws -> Account?
 
-  /// Accounts of a database in the order of their identifiers.
-  ///
-  /// - Parameters:
-  ///   - database: The database.
-  ///   - uid: The identifier after which the accounts start, or nil to start with the first.
-  ///   - limit: The maximum number of accounts.
-  /// - Returns: The accounts.
-  /// - Throws: `StoreError` when they cannot be read.
+  /// Accounts of a database in the order of their identifiers, after one or from the first.
   func accounts(in database: String, after uid: String?, limit: Int) throws -> [Account]
 
   /// The session that a refresh token belongs to, or nil when the token is unknown.
   func session(ofToken hash: [UInt8]) throws -> RefreshRecord?
 
-  /// The code with a hash, or nil.
   func code(_ hash: [UInt8]) throws -> OneTimeCode?
 
   /// The revocations that took effect after a second since 1970.
@@ -32,13 +22,11 @@ package protocol IdentityStore: Sendable {
 
   /// Makes all of the changes or none; when it returns they are durable.
   ///
-  /// - Throws: `StoreError` when they cannot be made. Unless it `hasStoredNothing`, it is unknown
-  ///   whether they were made, and no others may follow.
+  /// - Throws: `StoreError`. Unless it `hasStoredNothing`, it is unknown whether they were made,
+  ///   and no others may follow.
   func apply(_ changes: [IdentityChange]) throws
 
-  /// The contents of a secret file, or nil when it does not exist.
-  ///
-  /// - Throws: `StoreError` when it cannot be read, or when other users can read it as well.
+  /// The contents of a secret file that nobody else can read; nil when it does not exist.
   func secret(_ file: SecretFile) throws -> JSONValue?
 
   /// Replaces a secret file as a whole; only its owner can read it.
@@ -46,10 +34,7 @@ package protocol IdentityStore: Sendable {
 
   /// Replaces a secret file by what a closure makes of it, which no other server changes meanwhile.
   ///
-  /// - Parameters:
-  ///   - file: The file.
-  ///   - change: Receives the contents, or nil; it may be called several times.
-  /// - Throws: `StoreError` when it cannot be read or written, and the error of the closure.
+  /// The closure may be called several times, with nil if there is no file.
   func changeSecret(
     _ file: SecretFile,
     _ change: (JSONValue?) throws(StoreError) -> JSONValue
@@ -59,7 +44,6 @@ package protocol IdentityStore: Sendable {
   ///
   /// - Returns: The file's contents afterwards; if several servers create it at once, all get the
   ///   same.
-  /// - Throws: `StoreError` when it cannot be read or written.
   func addSecret(_ file: SecretFile, holding json: JSONValue) throws -> JSONValue
 
   func close() throws

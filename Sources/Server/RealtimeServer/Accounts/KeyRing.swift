@@ -17,11 +17,8 @@ struct KeyRing: Sendable {
   private(set) var current: SigningKey
   private var retired: [SigningKey] = []
 
-  /// Makes secrets.
+  /// Makes secrets out of 48 random bytes, at a time in milliseconds since 1970.
   ///
-  /// - Parameters:
-  ///   - random: 48 random bytes.
-  ///   - now: The time in milliseconds since 1970.
   /// - Throws: ``StoreError`` if there is no memory for a key.
   init(random: [UInt8], now: Int64) throws(StoreError) {
     serverID = Base64URL.encode(random.prefix(16))

@@ -14,17 +14,13 @@ package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
   static let maximumBytes = 4_096
 
   /// Takes a text to sign in with, of any length up to the maximum.
-  ///
-  /// - Throws: ``IdentityError/longPassword`` when it is longer.
   init(_ text: String) throws(IdentityError) {
     guard text.utf8.count <= Self.maximumBytes else { throw .longPassword }
     bytes = Array(text.precomposedStringWithCanonicalMapping.utf8)
     guard bytes.count <= Self.maximumBytes else { throw .longPassword }
   }
 
-  /// Takes a text for a new password.
-  ///
-  /// - Throws: ``IdentityError`` when it is too short or too long.
+  /// Takes a text for a new password, which is neither too short nor too long.
   init(new text: String) throws(IdentityError) {
     try self.init(text)
     guard text.count >= Self.minimumLength else { throw .weakPassword }
@@ -77,12 +73,8 @@ package struct PasswordHash: Hashable, Sendable {
   private static let digestBytes = 32
   package static let saltBytes = 16
 
-  /// Hashes a password; nil if there is not enough memory.
+  /// Hashes a password with ``saltBytes`` random bytes; nil if there is not enough memory.
   ///
-  /// - Parameters:
-  ///   - password: The password.
-  ///   - salt: ``saltBytes`` random bytes.
-  ///   - cost: The work to put into it.
   /// - Complexity: As the cost says; unsuitable for a thread that others wait for.
   init?(of password: Password, salt: [UInt8], cost: PasswordCost) {
     guard let digest = Cryptography.scrypt(password.bytes, salt: salt, cost: cost) else {
@@ -139,11 +131,7 @@ final class PasswordThreads: Sendable {
   private let waiting = NIOLockedValueBox(0)
   private let places: Int
 
-  /// Starts threads.
-  ///
-  /// - Parameters:
-  ///   - threads: How many passwords are hashed at the same time.
-  ///   - queue: How many more may wait.
+  /// Starts the threads, each of which hashes one password at a time; `queue` more may wait.
   init(threads: Int, queue: Int) {
     pool = NIOThreadPool(numberOfThreads: threads)
     pool.start()

@@ -70,13 +70,8 @@ package final class TokenAuthority: Sendable {
 
   func sign(_ claims: JSONValue) -> String? { WebToken.signed(claims, with: keys.current) }
 
-  /// Verifies a token and returns its claims.
+  /// Verifies a token for a database at a time in milliseconds since 1970, and returns its claims.
   ///
-  /// - Parameters:
-  ///   - text: The token.
-  ///   - database: The database that it must be for.
-  ///   - timestamp: The time in milliseconds since 1970.
-  /// - Returns: Its claims.
   /// - Throws: `RequestError` when it is invalid, expired or revoked.
   package func verify(
     _ text: String,

@@ -88,14 +88,9 @@ struct CustomToken {
   /// The maximum lifetime of a token, and how far ahead its clock may be, in seconds.
   private static let bounds = (lifetime: Int64(3_600), tolerance: Int64(60))
 
-  /// Reads a token.
+  /// Reads a token that is valid at a time in milliseconds since 1970.
   ///
-  /// - Parameters:
-  ///   - text: The token.
-  ///   - key: The key for custom tokens.
-  ///   - issuer: The required value of `iss` and `sub`, which names the server and the database.
-  ///   - now: The time in milliseconds since 1970.
-  /// - Throws: ``IdentityError`` when the token is not valid.
+  /// The issuer, which names the server and the database, must be the value of `iss` and `sub`.
   init(
     _ text: String,
     signedBy key: SigningKey,
@@ -153,9 +148,7 @@ enum CustomClaims {
     "provider_id", "sub", "uid", "user_id",
   ]
 
-  /// Checks claims.
-  ///
-  /// - Throws: ``IdentityError`` when they are not an object, are too long, or use a reserved name.
+  /// Checks that claims are an object, not too long, and use no reserved name.
   static func checked(_ json: JSONValue?) throws(IdentityError) -> [JSONMember] {
     guard let json else { return [] }
     guard let members = json.members, !json.hasRepeatedNames else {
@@ -189,9 +182,7 @@ struct RefreshToken: Sendable {
 
   static let byteCount = 32
 
-  /// Makes a token.
-  ///
-  /// - Parameter bytes: ``byteCount`` random bytes.
+  /// Makes a token of ``byteCount`` random bytes.
   init(_ bytes: [UInt8]) {
     self.bytes = bytes
     text = Base64URL.encode(bytes)
