@@ -8,30 +8,24 @@
 /// The server calls it on threads of its own, where calls may block. Every function throws
 /// `StoreError` when the storage cannot be reached.
 package protocol ClusterStore: StoredDatabases {
-  /// Records that a server is alive, and renews the leases that it holds.
+  /// Records that a server is alive, and renews the leases that it holds, both for a duration.
   ///
-  /// - Parameters:
-  ///   - server: The server, with the address that it announces.
-  ///   - duration: How long the server's registration and its leases are valid from now on.
   /// - Returns: All servers and all leases, with those of this server renewed.
   /// - Throws: A `StoreError` when the storage cannot be reached; it is then unknown whether
   ///   anything was renewed.
   func announce(_ server: ClusterServer, for duration: Duration) throws -> ClusterView
 
-  /// Gives the lease of a database to a server, unless another server holds it.
+  /// Gives the lease of a database that exists to a server, unless another server holds it.
   ///
   /// A server that holds the lease already gets a new one. It starts afresh: the storage refuses
-  /// any write still on its way under the old lease.
+  /// any write still on its way under the old lease. The lease is valid for a duration after each
+  /// renewal.
   ///
-  /// - Parameters:
-  ///   - database: The name of a database that exists.
-  ///   - server: The server that wants to lead the database.
-  ///   - duration: How long the lease is valid after each renewal.
-  ///   - ended: What the server has seen of the present lease for a whole duration of it; if that
-  ///     is still so, the holder has lost the lease.
-  ///   - history: The history that the server has seen for the duration of a lease. No lease is
-  ///     given in a history that no server has seen for so long: a lease that the storage has lost
-  ///     may still be valid.
+  /// `ended` is what the server has seen of the present lease for a whole duration of it; if that
+  /// is still so, the holder has lost the lease. `history` is what the server has seen for the
+  /// duration of a lease. No lease is given in a history that no server has seen for so long: a
+  /// lease that the storage has lost may still be valid.
+  ///
   /// - Returns: The present lease, which may be another server's. Each new lease has an identity of
   ///   its own.
   /// - Throws: A `StoreError` when the storage cannot be reached, or gives no leases yet.
@@ -43,15 +37,10 @@ package protocol ClusterStore: StoredDatabases {
     knowing history: StorageHistory?
   ) throws -> Lease
 
-  /// Releases a lease, so that a successor, or any other server, may acquire it at once.
+  /// Releases a lease, so that a successor, or with nil any other server, may acquire it at once.
   ///
   /// A named successor holds it from then on. Views already show it as the holder, but it acquires
-  /// the lease before it serves.
-  ///
-  /// - Parameters:
-  ///   - lease: The lease; nothing happens if it is no longer the present one.
-  ///   - successor: The server that should lead the database next, or nil for any.
-  /// - Throws: A `StoreError` when the storage cannot be reached.
+  /// the lease before it serves. Nothing happens if the lease is no longer the present one.
   func release(_ lease: Lease, to successor: ServerID?) throws
 
   /// Opens the store of a database for its leader.
@@ -84,19 +73,14 @@ package protocol ClusterStore: StoredDatabases {
 
   /// Removes a database with everything that belongs to it: data, rules, accounts.
   ///
-  /// - Parameters:
-  ///   - database: The name of the database.
-  ///   - patience: How long its leader, which is asked to hand it over, may take for that.
-  /// - Throws: A `StoreError`, of kind `locked` if the leader has not handed it over in time.
+  /// - Throws: A `StoreError`, of kind `locked` if the leader, which is asked to hand the database
+  ///   over, has not done so in time.
   func remove(_ database: String, within patience: Duration) throws
 
-  /// Gives a database, with everything that belongs to it, another name.
+  /// Gives a database, with everything that belongs to it, another name, which no database has.
   ///
-  /// - Parameters:
-  ///   - database: The name of the database.
-  ///   - name: Its next name, which no database has.
-  ///   - patience: How long its leader, which is asked to hand it over, may take for that.
-  /// - Throws: A `StoreError`, of kind `locked` if the leader has not handed it over in time.
+  /// - Throws: A `StoreError`, of kind `locked` if the leader, which is asked to hand the database
+  ///   over, has not done so in time.
   func rename(_ database: String, to name: String, within patience: Duration) throws
 
   /// What this process has done with the storage so far; does not block.

@@ -65,12 +65,8 @@ package struct LeaderWatch: Sendable {
 
   package init() {}
 
-  /// Takes an input.
+  /// Takes an input at a time by the server's clock, which never goes back.
   ///
-  /// - Parameters:
-  ///   - input: What happened.
-  ///   - now: The time by the server's clock, which never goes back.
-  /// - Returns: The actions to perform.
   /// - Complexity: O(servers · databases)
   package mutating func handle(_ input: Input, at now: Duration) -> [Output] {
     var outputs: [Output] = []

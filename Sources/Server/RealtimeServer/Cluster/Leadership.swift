@@ -166,11 +166,8 @@ package struct Leadership: Sendable {
     observation.map { $0.view.time + now - $0.sent }
   }
 
-  /// Takes an input.
+  /// Takes an input at a time by the server's clock, which never goes back.
   ///
-  /// - Parameters:
-  ///   - input: What happened.
-  ///   - now: The time by the server's clock, which never goes back.
   /// - Returns: The actions to perform, in order.
   /// - Complexity: O(databases + servers · databases without a leader)
   package mutating func handle(_ input: Input, at now: Duration) -> [Output] {

@@ -67,8 +67,6 @@ final class LeadershipDriver: DatabaseLeaders {
   }
 
   /// Starts the threads, and creates a database unless it exists.
-  ///
-  /// - Returns: A future that fails if the storage cannot be used.
   func prepare(_ database: String) -> EventLoopFuture<Void> {
     announcer.start()
     helpers.start()
@@ -77,7 +75,7 @@ final class LeadershipDriver: DatabaseLeaders {
 
   /// Announces the server, and starts to lead the databases that fall to it.
   ///
-  /// - Parameter host: The host at which others reach this server; nil if it is at a local socket.
+  /// The host is where others reach this server; nil if it is at a local socket.
   func begin(at host: String?) {
     me.host = host ?? "localhost"
     machine = Leadership(me, timing: timing)

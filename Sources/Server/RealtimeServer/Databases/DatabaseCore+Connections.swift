@@ -19,20 +19,15 @@ extension DatabaseCore {
 
   // MARK: Connections
 
-  /// Accepts a new connection.
-  ///
-  /// - Returns: What to call when the client says something or goes.
+  /// Accepts a new connection, and returns what to call when the client says something or goes.
   func accept(_ connection: any MessageConnection) -> ServerHandlers.Callbacks {
     callbacks(of: connect(connection).peer)
   }
 
   /// Adds a new connection and sends it the server's greeting, unless it goes on with a session.
   ///
-  /// - Parameters:
-  ///   - connection: The connection.
-  ///   - leader: Where the database is a copy, the client's session at the leader, which greets it.
-  ///   - readsElsewhere: Whether the client is another server's, which answers what it reads.
-  /// - Returns: Its session.
+  /// Where the database is a copy, the leader's session of the client greets it. A client that
+  /// reads elsewhere is another server's, which answers what it reads.
   func connect(
     _ connection: any MessageConnection,
     writingTo leader: (any LeaderSession)? = nil,
@@ -307,11 +302,7 @@ extension DatabaseCore {
     end(session, code: code, reason: reason)
   }
 
-  /// Removes a connection from the hub.
-  ///
-  /// - Parameters:
-  ///   - peer: The connection.
-  ///   - mayReturn: Whether its session may go on.
+  /// Removes a connection from the hub; its session goes on if it may return.
   func forget(_ peer: PeerID, mayReturn: Bool = false) {
     guard let session = peers.removeSession(peer) else { return }
     session.inbox.removeAll()
@@ -326,9 +317,7 @@ extension DatabaseCore {
 
   // MARK: Internal peers
 
-  /// Adds an internal peer.
-  ///
-  /// - Returns: The identifier by which the hub knows it.
+  /// Adds an internal peer, and returns the identifier by which the hub knows it.
   func openInternal(
     _ peer: any InternalPeer,
     as identity: Identity = .anonymous,
@@ -354,7 +343,6 @@ extension DatabaseCore {
     perform(hub.handle(message, from: peer, at: context.clock()))
   }
 
-  /// Removes an internal peer.
   func closeInternal(_ peer: PeerID) {
     guard peers.removeInside(peer) else { return }
     peers.users.leave(peer)
@@ -387,9 +375,7 @@ extension DatabaseCore {
 
   /// Gives up what a client reads, after all that it has said before.
   ///
-  /// - Parameters:
-  ///   - session: The session of the client.
-  ///   - body: Receives what the client has open; nil if it stays here.
+  /// The body receives what the client has open; nil if it stays here.
   func giveUpReads(of session: Session, _ body: @escaping (SessionState?) -> Void) {
     guard sessions[session.peer] === session else { return body(nil) }
     session.inbox.append(.takeOver(body, attemptsLeft: Self.mostAttempts))

@@ -63,10 +63,7 @@ extension DatabaseCore {
   /// Whether a request for the data at a path must wait, because its answer may be long and much
   /// output waits already.
   ///
-  /// - Parameters:
-  ///   - path: What the request reads.
-  ///   - isBehind: Whether the client has yet to read output that was sent to it.
-  /// - Returns: Whether it has to wait.
+  /// A client that is behind has yet to read output that was sent to it.
   func mustWait(toRead path: Path, isBehind: Bool) -> Bool {
     guard context.memory.isExhausted(isWaiting: isBehind) else { return false }
     var left = Self.shortAnswer

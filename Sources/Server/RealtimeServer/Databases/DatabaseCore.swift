@@ -293,9 +293,7 @@ extension DatabaseCore {
     continueClosing()
   }
 
-  /// Closes once all connections are closed and the last batch is stored.
-  ///
-  /// - Returns: A future that completes when the store is closed; it never fails.
+  /// Closes once all connections are closed and the last batch is stored; the future never fails.
   func close() -> EventLoopFuture<Void> {
     switch phase {
     case .running: beginSettling(.settling(.closes))
@@ -358,9 +356,7 @@ extension DatabaseCore {
   /// Stores and answers all accepted requests, and closes the store; the clients stay connected.
   ///
   /// The writes scheduled for their disconnection stay stored, and the next leader carries them
-  /// out.
-  ///
-  /// - Returns: A future that completes when the store is closed; it never fails.
+  /// out. The future never fails.
   func handOver() -> EventLoopFuture<Void> {
     if phase == .running { beginSettling(.handingOver) }
     return batcher.closed

@@ -66,8 +66,7 @@ final class DatabaseRegistry {
   ///
   /// An emulator accepts any number of names, because test runners use one for each test. When the
   /// limit of open databases is reached, it closes the least recently used one that is idle.
-  ///
-  /// - Returns: The database; ``refusal(_:)`` turns a failure into an error for clients.
+  /// ``refusal(_:)`` turns a failure into an error for clients.
   func database(_ name: String, isMade: Bool) -> EventLoopFuture<DatabaseCore> {
     let eventLoop = context.eventLoop
     if let leaders { return database(name, by: leaders) }
@@ -145,9 +144,7 @@ final class DatabaseRegistry {
     }
   }
 
-  /// Makes room for another database.
-  ///
-  /// - Returns: A future that completes when there is room, or nil if all are in use.
+  /// Makes room for another database, or returns nil if all are in use.
   private func makeRoom() -> EventLoopFuture<Void>? {
     let eventLoop = context.eventLoop
     if entries.count < context.options.limits.databases {
@@ -254,9 +251,7 @@ final class DatabaseRegistry {
     for name in parting.keys { redirectClients(name, to: nil) }
   }
 
-  /// Closes all databases, including those that are still opening.
-  ///
-  /// - Returns: A future that completes when everything is stored and closed; it never fails.
+  /// Closes all databases, including those that are still opening; the future never fails.
   func close() -> EventLoopFuture<Void> { close { $0.close() } }
 
   /// Closes all databases without storing or answering anything more; the future never fails.

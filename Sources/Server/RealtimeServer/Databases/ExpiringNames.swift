@@ -14,9 +14,8 @@ struct ExpiringNames<Time: Comparable> {
     return time < end
   }
 
-  /// Adds a name, or extends its time.
+  /// Adds a name, or extends its time, and returns whether it did not count before.
   ///
-  /// - Returns: Whether it did not count before.
   /// - Complexity: O(1), amortized. No more than twice as many names are kept as counted at once,
   ///   or 64.
   @discardableResult

@@ -180,16 +180,12 @@ struct MemoryGauge {
   /// How long a measurement is reused, in milliseconds.
   private static let interval: Int64 = 500
 
+  /// The most memory in use, in mebibytes; 0 means no limit.
   private let limit: Int
   private let measure: @Sendable () -> Int
   private var lastLook: Int64?
   private var wasExhausted = false
 
-  /// Makes a gauge.
-  ///
-  /// - Parameters:
-  ///   - limit: The limit in mebibytes; 0 means no limit.
-  ///   - measure: Returns the memory in use, in mebibytes.
   init(limit: Int, measure: @escaping @Sendable () -> Int = ResidentMemory.mebibytes) {
     self.limit = limit
     self.measure = measure

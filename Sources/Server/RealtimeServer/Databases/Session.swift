@@ -166,9 +166,7 @@ protocol LeaderSession: AnyObject {
   /// Begins to serve a client.
   func serve(_ session: Session, of core: DatabaseCore)
 
-  /// Takes a message of the client, and its bytes, unless it is answered here at once.
-  ///
-  /// - Returns: Whether it was taken.
+  /// Takes a message of the client, and its bytes; returns false if it is answered here at once.
   func take(_ message: ClientMessage, _ bytes: [UInt8]) -> Bool
 
   /// Answers a request of the client that the leader has confirmed to be answered from here.
@@ -229,9 +227,7 @@ struct Backlog {
     return readings
   }
 
-  /// Starts to show all listens again, if a change was dropped since the last time.
-  ///
-  /// - Returns: Whether it did.
+  /// If a change was dropped since the last time, starts to show all listens and returns true.
   mutating func showsAgain(_ all: () -> [ListenKey]) -> Bool {
     guard hasLeftOut else { return false }
     hasLeftOut = false

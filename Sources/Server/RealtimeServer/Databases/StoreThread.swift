@@ -51,13 +51,9 @@ final class StoreThread: Sendable {
     set { receiver.value = newValue }
   }
 
-  /// Opens the store of a database and reads everything.
+  /// Opens the store of a database and reads what is not known yet; nil if there is no database.
   ///
-  /// - Parameters:
-  ///   - eventLoop: The event loop on which outcomes will arrive.
-  ///   - known: What is known already and need not be read.
-  ///   - openStore: Opens the store; it may block, and returns nil if there is no such database.
-  /// - Returns: The thread of the store and its data, or nil when there is no such database.
+  /// Outcomes will arrive on the event loop. `openStore` may block.
   static func open(
     on eventLoop: any EventLoop,
     knowing known: StoredTree? = nil,
@@ -86,15 +82,13 @@ final class StoreThread: Sendable {
 
   /// Makes a batch durable, after all earlier ones.
   ///
-  /// Batches that arrive while the store takes no more are stored as one as soon as it does, without
-  /// a turn of the event loop in between. Once the store has failed, nothing is stored until
-  /// ``goOn()``, because later batches build on the lost ones. Once the outcome of a batch is
+  /// Batches that arrive while the store takes no more are stored as one as soon as it does,
+  /// without a turn of the event loop in between. Once the store has failed, nothing is stored
+  /// until ``goOn()``, because later batches build on the lost ones. Once the outcome of a batch is
   /// unknown, nothing more is stored. Must be called on the event loop.
   ///
-  /// - Parameters:
-  ///   - batch: The next batch.
-  ///   - mayBlock: Whether the event loop may commit the batch itself if the thread is idle and the
-  ///     store expects to be quick; its outcome arrives before this method returns.
+  /// If the event loop may block, it commits the batch itself when the thread is idle and the store
+  /// expects to be quick; the outcome arrives before this method returns.
   func commit(_ batch: CommitBatch, mayBlock: Bool = false) {
     let phase = queue.withLockedValue { queue in
       defer { if queue.phase == .idle { queue.phase = .storing } }

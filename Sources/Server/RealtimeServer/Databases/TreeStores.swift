@@ -11,24 +11,20 @@ package protocol TreeStores: Sendable {
   /// - Throws: A ``StoreError`` when they cannot be determined.
   func names() throws -> [String]
 
-  /// Opens the store of a database.
+  /// Opens the store of a database, or returns nil when there is no such database.
   ///
-  /// - Returns: The store, or nil when there is no such database.
   /// - Throws: A ``StoreError`` when it cannot be opened.
   func open(_ name: String) throws -> (any TreeStore)?
 
-  /// Creates an empty database, unless one of this name exists.
+  /// Creates an empty database, unless one of this name exists, and returns whether it did.
   ///
-  /// - Returns: Whether it was created.
   /// - Throws: A ``StoreError`` when it cannot be created.
   func create(_ name: String) throws -> Bool
 }
 
 /// The databases of a storage, with the operations that command-line tools use.
 package protocol StoredDatabases: TreeStores {
-  /// A database by its name.
-  ///
-  /// - Returns: The database, which need not exist yet.
+  /// A database by its name, which need not exist yet.
   func database(_ name: String) -> any StoredDatabase
 }
 

@@ -38,18 +38,14 @@ final class WorkerPool {
     self.memory = memory
   }
 
-  /// Does some work, and brings the result back to the event loop.
+  /// Does some work on another thread, and brings the result back to the event loop.
   ///
-  /// - Parameters:
-  ///   - account: The account that is charged for it.
-  ///   - isLong: Whether the work is very long.
-  ///   - mayBegin: Whether there is memory for the result. It is called just before the work
-  ///     begins: many jobs may wait here together, and each result reduces the memory for those
-  ///     behind it.
-  ///   - isGivenUp: Whether nobody needs the result any more, in which case neither `work` nor
-  ///     `receive` is called. It is called just before the work begins.
-  ///   - work: The work, which runs on another thread.
-  ///   - receive: Receives the result on the event loop.
+  /// An account is charged for it. Very long work has a lane of its own.
+  ///
+  /// Just before the work begins, `mayBegin` tells whether there is memory for the result: many
+  /// jobs may wait here together, and each result reduces the memory for those behind it.
+  /// `isGivenUp` tells then whether nobody needs the result any more; if so, neither `work` nor
+  /// `receive` is called.
   func perform<Result: Sendable>(
     for account: SchedulerAccount,
     isLong: Bool,
