@@ -4,9 +4,8 @@ internal import RealtimeTransport
 
 /// A database that another server leads: see ``Replica``.
 extension DatabaseCore {
-  /// Applies commits that the leader has stored, and tells clients.
+  /// Applies the next commits of the database, which the leader has stored, and tells clients.
   ///
-  /// - Parameter commits: The next commits of the database, in order.
   /// - Returns: Whether they fit what is here; if not, the copy must be discarded.
   func follow(_ commits: [Commit]) -> Bool {
     guard let outputs = hub.follow(commits) else { return false }
@@ -48,9 +47,7 @@ extension DatabaseCore {
     context.scheduler.request(by: session)
   }
 
-  /// Signs a client in or out as the leader has done.
-  ///
-  /// - Returns: Whether it is signed in.
+  /// Signs a client in or out as the leader has done, and returns whether it is signed in.
   func signIn(_ peer: PeerID, by request: ClientRequest) -> Bool {
     let time = context.clock()
     var isSignedIn = false

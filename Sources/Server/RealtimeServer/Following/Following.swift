@@ -138,9 +138,7 @@ struct Following<Read> {
     return arriving.count == 1 ? [.awaitEndOfTurn] : []
   }
 
-  /// Takes the end of a turn.
-  ///
-  /// - Returns: The mark that the leader has to confirm; nil if none is needed.
+  /// Takes the end of a turn, and returns the mark that the leader has to confirm, if any.
   mutating func turnEnded() -> Int? {
     guard !arriving.isEmpty else { return nil }
     lastMark += 1

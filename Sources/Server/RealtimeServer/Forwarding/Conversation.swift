@@ -108,12 +108,7 @@ struct Conversation {
 
   // MARK: The leader
 
-  /// Notes an answer.
-  ///
-  /// - Parameters:
-  ///   - id: The number of the request.
-  ///   - message: Returns the whole message; it is called if that matters.
-  /// - Returns: What becomes of the answer.
+  /// Notes an answer to a request; the whole message is only made if it matters.
   mutating func answered(_ id: Int64, _ message: () -> ServerMessage?) -> Answer {
     if let renewal = renewals.removeValue(forKey: id) { return renewed(renewal, message()) }
     guard let request = unanswered.removeValue(forKey: id) else { return .passes }
@@ -172,11 +167,10 @@ struct Conversation {
     case excess(Int64)
   }
 
-  /// Begins the conversation with the next leader.
+  /// Begins the conversation with the next leader, and returns what that has to be told first.
   ///
-  /// - Parameter hash: Returns the hash of the data that the client has for a listen; nil if that is
-  ///   unknown, and then it is sent all of it.
-  /// - Returns: What the next leader has to be told first.
+  /// The hash is that of the data that the client has for a listen; nil if that is unknown, and
+  /// then it is sent all of it.
   mutating func resume(hash: (ListenKey) -> String?) -> [Step] {
     renewals = [:]
     var steps: [Step] = []

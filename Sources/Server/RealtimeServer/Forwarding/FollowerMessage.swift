@@ -35,9 +35,7 @@ enum FollowerMessage {
     }
   }
 
-  /// The message in the form in which it is sent.
-  ///
-  /// - Throws: A ``StoreError`` for commits that no store can hold.
+  /// The message in the form in which it is sent, unless its commits hold data that no store can.
   func encoded() throws(StoreError) -> [UInt8] {
     switch self {
     case .beginning(let revision, let lineage):

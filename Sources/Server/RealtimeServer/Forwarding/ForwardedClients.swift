@@ -351,7 +351,7 @@ final class ForwardedSession: MessageConnection {
 
   /// Gives up what the client reads, after everything that it has said before.
   ///
-  /// - Parameter body: Receives what the client has open; nil if it stays here.
+  /// The body receives what the client has open; nil if it stays here.
   func takeOver(_ body: @escaping (SessionState?) -> Void) {
     inbox.append(.takeOver(body))
     deliver()

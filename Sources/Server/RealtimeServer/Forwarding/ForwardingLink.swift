@@ -145,10 +145,8 @@ final class ForwardingLink {
   ///
   /// What the client says meanwhile is kept, and passed on to whoever is in charge of it then.
   ///
-  /// - Parameters:
-  ///   - database: The database.
-  ///   - body: Receives a connection, the number of its exchange, and what the client has open; it
-  ///     returns who receives what the other server still says, and who hears the client.
+  /// The body receives a connection, the number of its exchange, and what the client has open; it
+  /// returns who receives what the other server still says, and who hears the client.
   func takeOver(
     _ database: String,
     _ body:
@@ -178,8 +176,8 @@ final class ForwardingLink {
 
   /// Has a request about a database answered by the other server.
   ///
-  /// - Returns: The reply; the future fails with a ``RESTError`` if the link ends before, and with
-  ///   ``NotLedThere`` if the other server does not lead the database or was never reached.
+  /// The future fails with a ``RESTError`` if the link ends before, and with ``NotLedThere`` if the
+  /// other server does not lead the database or was never reached.
   func forward(_ request: HTTPRequest, about database: String) -> EventLoopFuture<HTTPReply> {
     let promise = context.eventLoop.makePromise(of: HTTPReply.self)
     if case .ended = phase {
@@ -236,9 +234,7 @@ final class ForwardingLink {
     func ended(code: UInt16, reason: String) { body(code == CloseCode.normal) }
   }
 
-  /// Ends the WebSocket that needs its place least: the oldest that has been allowed nothing.
-  ///
-  /// - Returns: Whether there was one.
+  /// Ends the WebSocket that needs its place least, if any: the oldest with nothing allowed so far.
   func makeRoom() -> Bool {
     let oldest = exchanges.values.filter { exchange in
       if case .session = exchange.client { exchange.isStranger } else { false }

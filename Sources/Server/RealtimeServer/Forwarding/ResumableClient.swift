@@ -117,12 +117,10 @@ final class ResumableClient: MessageConnection {
 
   // MARK: Servers
 
-  /// Begins to be served.
+  /// Begins to be served, and returns whether it is, or has gone.
   ///
-  /// - Parameters:
-  ///   - serve: Accepts it as a connection; nil if that is not possible.
-  ///   - hash: Returns the hash of the data that it has for a listen; nil if that is unknown.
-  /// - Returns: Whether it is served, or has gone.
+  /// It cannot be accepted as a connection if `serve` returns nil. The hash is that of the data
+  /// that it has for a listen; nil if that is unknown.
   func resume(
     by serve: (ResumableClient) -> ServerHandlers.Callbacks?,
     hash: (ListenKey) -> String? = { _ in nil }
@@ -178,9 +176,7 @@ final class ResumableClient: MessageConnection {
     client.send(message)
   }
 
-  /// Notes what a server says.
-  ///
-  /// - Returns: What the client is told instead.
+  /// Notes what a server says, and returns what the client is told instead.
   private func passed(_ message: EncodedMessage) -> EncodedMessage? {
     firstLoss = nil
     // Several messages in one are changes of data.
