@@ -68,7 +68,6 @@ struct Access: Sendable {
     unsavedSource = rules.source
   }
 
-  /// Takes the source of rules that must be stored.
   mutating func takeUnsavedRules() -> String? {
     defer { unsavedSource = nil }
     return unsavedSource
@@ -153,16 +152,11 @@ struct Access: Sendable {
   /// Verifies a credential and returns the resulting auth state.
   ///
   /// On an administrator's connection an empty credential is valid and means the administrator, who
-  /// can then act as someone else.
+  /// can then act as someone else. `known` is what the credential proves, if another server has
+  /// verified it; `base` is the peer's identity without it.
   ///
-  /// - Parameters:
-  ///   - authentication: The credential, and the user an administrator acts as.
-  ///   - known: What the credential proves, if another server has verified it.
-  ///   - base: The identity of the peer without it.
-  ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: The auth state.
-  /// - Throws: A ``RequestError`` when the credential is not accepted or has expired, or its
-  ///   holder cannot act as asked.
+  /// - Throws: A ``RequestError`` when the credential is not accepted or has expired, or its holder
+  ///   cannot act as asked.
   func verify(
     _ authentication: ClientRequest.Authentication,
     knowing known: VerifiedCredential? = nil,
@@ -257,18 +251,11 @@ struct Access: Sendable {
     )
   }
 
-  /// Checks whether a write may change the tree; administrators may do everything.
+  /// Why a write, with server values resolved, may not change the tree; administrators may do all.
   ///
-  /// Mutating although it changes nothing: otherwise the caller would copy this value for the call.
-  ///
-  /// - Parameters:
-  ///   - paths: The paths of the request, whether or not their data changes: a peer that may not
-  ///     write must not learn by trying what the data is.
-  ///   - before: The current tree.
-  ///   - after: The tree after the write, with server values resolved.
-  ///   - state: The auth state of the peer.
-  ///   - timestamp: The value of server timestamps.
-  /// - Returns: The refusal, or nil.
+  /// All paths of the request are checked, whether or not their data changes: a peer that may not
+  /// write must not learn by trying what the data is. Mutating although it changes nothing:
+  /// otherwise the caller would copy this value for the call.
   mutating func refusal(
     toWrite paths: [Path],
     from before: Node,
@@ -294,15 +281,10 @@ struct Access: Sendable {
     return .denied(state.isExplained ? decision(isExplained: true) : nil)
   }
 
-  /// Checks whether a write may replace data, before the tree that results is built.
+  /// Checks whether a write may replace data, but no priority, before the resulting tree is built.
   ///
   /// Mutating although it changes nothing, as above.
   ///
-  /// - Parameters:
-  ///   - change: The new data and their path, not that of a priority.
-  ///   - root: The current tree.
-  ///   - state: The auth state of the peer.
-  ///   - timestamp: The value of server timestamps.
   /// - Returns: The verdict; undecided if only the tree that results can tell.
   mutating func verdict(
     on change: Change,
@@ -329,14 +311,9 @@ struct Access: Sendable {
   /// Refuses a write before anything is built for it, or returns nil when that takes a closer look.
   ///
   /// A large write takes long to check and to apply. A peer that may not make it must not be able
-  /// to keep others waiting for that. Mutating although it changes nothing, as above.
+  /// to keep others waiting for that. The paths are from the root, which is evaluated only for a
+  /// large write. Mutating although it changes nothing, as above.
   ///
-  /// - Parameters:
-  ///   - changes: What it changes, with paths from the root.
-  ///   - state: The auth state of the peer.
-  ///   - root: The current tree; evaluated only for a large write.
-  ///   - timestamp: The time for the rules.
-  /// - Returns: The refusal, or nil.
   /// - Complexity: O(paths · depth), times the cost of the rules, for a large write
   mutating func earlyRefusal(
     of changes: [Change],

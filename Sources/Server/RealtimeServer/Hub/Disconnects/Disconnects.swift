@@ -188,11 +188,10 @@ struct Disconnects: Sendable {
     return true
   }
 
-  /// Ends sessions that do not go on.
+  /// Ends sessions that are over, or that have waited through as many such calls as they may.
   ///
-  /// - Parameters:
-  ///   - checks: How many such calls a session waits at most; nil if this one does not count.
-  ///   - isOver: Whether a session has ended.
+  /// Without a number of checks, this call does not count.
+  ///
   /// - Returns: How many steps must become durable.
   mutating func endSuspended(after checks: Int?, where isOver: (RemoteSession) -> Bool) -> Int {
     for (session, suspension) in suspended.sorted(by: { $0.key < $1.key }) {

@@ -117,11 +117,8 @@ struct Durability: Sendable {
 
   /// Makes a step the next commit, unless it changes nothing.
   ///
-  /// - Parameters:
-  ///   - step: The changes, and the tree after them if it has been built.
-  ///   - isMerge: Whether clients see the changes as one merge even if there is only one.
-  ///   - timestamp: The time of the commit.
-  /// - Returns: What the commit did; nil if there was nothing to do.
+  /// Clients see a merge as such even if it has only one change.
+  ///
   /// - Complexity: O(depth · log children) where data is replaced in place
   mutating func apply(
     _ step: borrowing TreeStep,

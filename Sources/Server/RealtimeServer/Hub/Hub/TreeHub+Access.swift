@@ -24,12 +24,8 @@ extension TreeHub {
 
   /// Signs a peer in without sending it a response, and without explanations of the rules.
   ///
-  /// - Parameters:
-  ///   - peer: An open connection; others are ignored.
-  ///   - authentication: The credential, and the user an administrator acts as.
-  ///   - known: What the credential proves, if another server has verified it.
-  ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Throws: A ``RequestError`` when the credential is not accepted; then nothing has changed.
+  /// Peers that are not open are ignored. `known` is what the credential proves, if another
+  /// server has verified it. When it is not accepted, nothing has changed.
   package mutating func signIn(
     _ peer: PeerID,
     with authentication: ClientRequest.Authentication,
@@ -88,26 +84,17 @@ extension TreeHub {
 
   // MARK: Expiry of credentials
 
-  /// Ends the credentials that have expired.
-  ///
-  /// Calling it at other times is harmless.
-  ///
-  /// - Parameter timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: The outputs that can leave at once.
+  /// Ends the credentials that have expired; calling it at other times is harmless.
   package mutating func tick(at timestamp: Int64) -> [HubOutput] {
     now = timestamp
     endCredentials(at: timestamp)
     return flush()
   }
 
-  /// Signs out users whose credentials are no longer valid.
+  /// Signs out users whose credentials are no longer valid, to judge by `auth`.
   ///
   /// Administrators who act as a user are not affected.
   ///
-  /// - Parameters:
-  ///   - timestamp: The server's time in milliseconds since 1970.
-  ///   - isDead: Whether the credential behind this `auth` variable is no longer valid.
-  /// - Returns: The outputs that can leave at once.
   /// - Complexity: O(peers)
   package mutating func endCredentials(
     at timestamp: Int64,
@@ -207,13 +194,8 @@ extension TreeHub {
   /// rules, and listens that they forbid are ended at once. The response is sent once the rules are
   /// stored. If they cannot be stored, the old rules take effect again.
   ///
-  /// - Parameters:
-  ///   - source: The document. A mistake in it is reported with its line, and nothing changes.
-  ///   - isRehearsal: Whether to check the document without installing it.
-  ///   - peer: An open connection; others are ignored.
-  ///   - request: The number of the request to answer.
-  ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: The outputs that can leave at once.
+  /// A mistake in the document is reported with its line, and nothing changes. A rehearsal
+  /// only checks it. Peers that are not open are ignored.
   package mutating func setRules(
     source: String,
     isRehearsal: Bool = false,
@@ -244,8 +226,6 @@ extension TreeHub {
   /// Replaces the security rules on behalf of the owner, who has compiled them.
   ///
   /// They are stored with the next batch. If that fails, the old rules take effect again.
-  ///
-  /// - Returns: The outputs that can leave at once.
   package mutating func setRules(_ rules: RuleSet, at timestamp: Int64) -> [HubOutput] {
     now = timestamp
     endCredentials(at: timestamp)

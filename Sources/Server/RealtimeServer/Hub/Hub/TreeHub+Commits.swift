@@ -84,11 +84,6 @@ extension TreeHub {
   /// The tree and the rules revert to their durable state. Waiting requests are refused. Peers with
   /// listens are disconnected, since what they see next must not build on lost data. The next write
   /// is tried as usual.
-  ///
-  /// - Parameters:
-  ///   - error: Why they could not be stored.
-  ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: The refusals and the disconnects.
   package mutating func batchFailed(
     _ error: StoreError,
     at timestamp: Int64

@@ -41,16 +41,11 @@ extension TreeHub {
 
   // MARK: Users who are shut out
 
-  /// Withdraws the scheduled writes of users who have been shut out.
+  /// Withdraws the scheduled writes of users who have been shut out, to judge by `auth`.
   ///
   /// If the store fails and the writes cannot be withdrawn, they are checked again before they are
   /// applied.
   ///
-  /// - Parameters:
-  ///   - timestamp: The server's time in milliseconds since 1970.
-  ///   - isShutOut: Whether the user whom the rules see as this `auth` may no longer write
-  ///     anything.
-  /// - Returns: The outputs that can leave at once.
   /// - Complexity: O(peers)
   mutating func withdrawScheduled(
     at timestamp: Int64,
@@ -74,8 +69,6 @@ extension TreeHub {
   }
 
   /// Ends sessions that do not go on as ``Disconnects`` does, and applies what they have scheduled.
-  ///
-  /// - Returns: The outputs that can leave at once.
   mutating func endSuspended(
     at timestamp: Int64,
     after checks: Int? = nil,

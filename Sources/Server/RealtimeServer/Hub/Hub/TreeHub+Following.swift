@@ -2,9 +2,8 @@ internal import RealtimeCore
 
 /// Following another hub, which leads the database: its commits are made here as they were stored.
 extension TreeHub {
-  /// Makes commits that are durable already.
+  /// Makes the next commits of the database, in ascending order, which are durable already.
   ///
-  /// - Parameter commits: Commits in ascending order, the next ones of the database.
   /// - Returns: The pushes to listeners; nil if a commit is missing or fits another tree, and then
   ///   the hub must be discarded.
   mutating func follow(_ commits: some Collection<Commit>) -> [HubOutput]? {

@@ -188,10 +188,7 @@ extension TreeHub {
 
   /// Ends the listen of a composition whose data turned out to be too long.
   ///
-  /// - Parameters:
-  ///   - composition: A composition that was refused; its messages include the refusal.
-  ///   - peer: The peer that it was for; unknown ones are ignored.
-  /// - Returns: The outputs that can leave at once.
+  /// The messages of such a composition include the refusal. Unknown peers are ignored.
   package mutating func compositionFailed(
     _ composition: Composition,
     of peer: PeerID

@@ -20,6 +20,9 @@ package import RealtimeCore
 ///
 /// Credentials expire between requests: the owner calls ``tick(at:)`` at the agenda's deadline.
 ///
+/// Timestamps are the server's time in milliseconds since 1970. Calls return the outputs that can
+/// leave at once.
+///
 /// The hub routes requests between parts that own their state: ``durability``, ``writes``, ``listens``,
 /// ``disconnects`` and ``access``.
 package struct TreeHub: Sendable {
@@ -55,17 +58,11 @@ package struct TreeHub: Sendable {
 
   /// Continues from stored data.
   ///
-  /// The connections that scheduled the stored disconnect writes are gone.
-  ///
-  /// - Parameters:
-  ///   - stored: What the store holds. Its rules take effect, if it has any. If they no longer
-  ///     compile, everything is denied until other rules are set, and ``storedRulesProblem`` says
-  ///     why.
-  ///   - limits: The limits on what peers may use.
-  ///   - rules: The rules that apply while the store has none. A server chooses its own; the
-  ///     default leaves permissions to the owner of the hub.
-  ///   - localRules: The rules for users at the server's private socket.
-  ///   - verifier: Determines whom a credential belongs to.
+  /// The connections that scheduled the stored disconnect writes are gone. The stored rules take
+  /// effect, if there are any. If they no longer compile, everything is denied until other rules
+  /// are set, and ``storedRulesProblem`` says why. A server chooses its own `rules` for a store
+  /// that has none; the default leaves permissions to the owner of the hub. `localRules` are for
+  /// users at the server's private socket.
   package init(
     stored: StoredTree,
     limits: ServerLimits = ServerLimits(),
@@ -130,15 +127,10 @@ package struct TreeHub: Sendable {
 
   // MARK: Connections
 
-  /// The greeting of a new connection.
+  /// The greeting of a new connection, which names the extensions that a hub supports.
   ///
-  /// It names the extensions that a hub supports.
-  ///
-  /// - Parameters:
-  ///   - timestamp: The server's time in milliseconds since 1970.
-  ///   - host: The host as the client named it, with the port if it named one.
-  ///   - session: A unique name for the connection.
-  /// - Returns: The first message to send.
+  /// The host is as the client named it, with the port if it named one; the session is a unique
+  /// name for the connection.
   package static func hello(timestamp: Int64, host: String, session: String) -> ServerHello {
     ServerHello(timestamp: timestamp, host: host, session: session, extensions: [.writeOnce])
   }
@@ -147,15 +139,11 @@ package struct TreeHub: Sendable {
   ///
   /// The owner calls this once at the start. Otherwise the first call with a timestamp has the same
   /// effect.
-  ///
-  /// - Parameter timestamp: The server's time in milliseconds since 1970.
   package mutating func resume(at timestamp: Int64) {
     now = timestamp
   }
 
-  /// Opens a connection.
-  ///
-  /// If the peer is already open, nothing changes.
+  /// Opens a connection, unless the peer is already open.
   ///
   /// - Parameters:
   ///   - peer: The connection.
@@ -180,11 +168,7 @@ package struct TreeHub: Sendable {
 
   /// Closes a connection: drops its listens and applies its scheduled writes as one commit.
   ///
-  /// - Parameters:
-  ///   - peer: The connection; unknown ones are ignored.
-  ///   - timestamp: The server's time in milliseconds since 1970.
-  ///   - mayReturn: Whether its session may go on; then its scheduled writes wait.
-  /// - Returns: The outputs that can leave at once.
+  /// If its session may go on, its scheduled writes wait. Unknown peers are ignored.
   package mutating func close(
     _ peer: PeerID,
     at timestamp: Int64,
@@ -212,12 +196,8 @@ package struct TreeHub: Sendable {
 
   // MARK: Requests
 
-  /// Handles one message from a peer.
+  /// Handles one message from a peer, or ignores it if the peer is not open.
   ///
-  /// - Parameters:
-  ///   - message: The message.
-  ///   - peer: An open connection; others are ignored.
-  ///   - timestamp: The server's time in milliseconds since 1970.
   /// - Returns: The outputs that can leave at once; the rest leave once their batch is durable.
   package mutating func handle(
     _ message: ClientMessage,
@@ -238,11 +218,8 @@ package struct TreeHub: Sendable {
     return flush()
   }
 
-  /// Answers a message that could not be decoded.
+  /// Answers a message that could not be decoded, or ignores it if the peer is not open.
   ///
-  /// - Parameters:
-  ///   - error: What is wrong with it.
-  ///   - peer: An open connection; others are ignored.
   /// - Returns: A refusal of the request, or an error for the client's log when the number of the
   ///   request is unknown.
   package mutating func handle(undecodable error: MessageError, from peer: PeerID) -> [HubOutput] {

@@ -81,9 +81,8 @@ struct ListenRegistry: Sendable {
   /// first.
   func lastTold(at path: Path) -> Int64 { locations[path]?.lastTold ?? 0 }
 
-  /// Applies a commit.
+  /// Applies a commit, and returns the pushes to listeners, outer locations first.
   ///
-  /// - Returns: The pushes to listeners, outer locations first.
   /// - Complexity: O(depth · log locations) for a path, and for each window O(changed · log n)
   mutating func update(
     _ effect: CommitEffect,
@@ -225,12 +224,9 @@ struct ListenLocation: Sendable {
       ?? IndexedNode(node, by: index)
   }
 
-  /// Emits the pushes of a commit for listeners without a query.
+  /// Emits to each listener without a query the pushes of a commit that touches this location.
   ///
-  /// - Parameters:
-  ///   - effect: A commit with at least one path above, at or below this location.
-  ///   - shared: The bytes that are the same for every location at or above the only path.
-  ///   - emit: Called for each listener.
+  /// The shared bytes are the same for every location at or above the only path.
   func tellWhole(
     _ effect: CommitEffect,
     shared: inout [UInt8]?,
@@ -269,13 +265,10 @@ struct ListenLocation: Sendable {
     return ({ .merge(path: path, changes, tag: $0) }, false)
   }
 
-  /// Applies a commit, and emits the pushes to listeners of windows.
+  /// Applies a commit that touches this location, and emits the pushes to listeners of windows.
   ///
-  /// - Parameters:
-  ///   - effect: A commit with at least one path above, at or below this location.
-  ///   - orders: The orders at this location after the commit.
-  ///   - replaced: The orders before the commit, if it changed the location as a whole.
-  ///   - emit: Called for each listener.
+  /// The orders are those at this location after the commit, and those replaced are from before it,
+  /// if it changed the location as a whole.
   mutating func updateWindows(
     _ effect: CommitEffect,
     orders: [KeptOrder],

@@ -46,13 +46,10 @@ struct QueryWindow: Sendable {
     )
   }
 
-  /// Applies a change of some children.
+  /// Applies a change of some children, each once and in order, and returns what to push.
   ///
-  /// - Parameters:
-  ///   - keys: The children, each once, in order.
-  ///   - before: The same children before the change, empty where there were none.
-  ///   - indexed: The location after the change.
-  /// - Returns: The changes to push to the listeners.
+  /// A child that was not there before is empty; the indexed location is that after the change.
+  ///
   /// - Complexity: O(changed · log n)
   mutating func update(_ keys: [ChildKey], before: [Node], after indexed: IndexedNode) -> Delta {
     guard let limit = query.limit else {

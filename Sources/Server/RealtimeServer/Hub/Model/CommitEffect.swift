@@ -121,13 +121,10 @@ struct CommitEffect: Sendable {
   /// give a location its first child and its priority, or remove all children that it had: a client
   /// might remove the last child ahead of adding another, or set the priority ahead of the first.
   ///
-  /// - Parameters:
-  ///   - paths: Paths at or below the location, in order, none within another.
-  ///   - location: The location.
-  ///   - before: Its data before.
-  ///   - after: Its data after.
-  /// - Returns: Paths in order, none within another, and whether the location has no data before,
-  ///   in between or afterwards, in some order.
+  /// The paths are at or below the location, in order, none within another, before and afterwards.
+  ///
+  /// - Returns: Such paths, and whether the location has no data before, in between or afterwards,
+  ///   in some order.
   /// - Complexity: O(paths · depth · log children)
   private static func joined(
     _ paths: ArraySlice<Path>,
@@ -229,8 +226,8 @@ extension Change {
   /// all the rest would be sent to every listener and written to the disk once more: with many
   /// stars on one post, that grows with the square of their number.
   ///
-  /// - Parameter existing: The data at the path; evaluated only when needed.
-  /// - Returns: Equivalent changes, none within another.
+  /// The existing data at the path is evaluated only when needed. No change is within another.
+  ///
   /// - Complexity: O(n log n)
   func narrowed(from existing: @autoclosure () -> Node) -> [Change] {
     guard isLarge else { return [self] }

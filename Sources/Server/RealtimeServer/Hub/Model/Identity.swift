@@ -53,14 +53,12 @@ package enum Identity: Sendable, Hashable {
 /// The hub calls it on its own thread, for every `auth` of a WebSocket and every credential of a
 /// REST request, so it must not block.
 package protocol CredentialVerifier: Sendable {
-  /// Verifies a credential.
+  /// Determines whom a credential belongs to, and until when it is valid.
   ///
-  /// Acting as someone else (`authvar`, `noauth`) is the hub's business and never gets here.
+  /// Acting as someone else (`authvar`, `noauth`) is the hub's business and never gets here: the
+  /// credential comes without the variables that accompany it. The time is in milliseconds since
+  /// 1970.
   ///
-  /// - Parameters:
-  ///   - authentication: The credential as it was sent, without the variables that accompany it.
-  ///   - timestamp: The server's time in milliseconds since 1970.
-  /// - Returns: Whom it belongs to, and until when it is valid.
   /// - Throws: A ``RequestError`` when it is invalid or no longer valid, with the status
   ///   `invalid_token` or `expired_token` and a reason that never contains the credential.
   func verify(
@@ -68,11 +66,10 @@ package protocol CredentialVerifier: Sendable {
     at timestamp: Int64
   ) throws(RequestError) -> VerifiedCredential
 
-  /// Whether a user has been shut out for good since this credential was issued, so that writes
-  /// scheduled with it must not be applied.
+  /// Whether a user is known to have been shut out for good since this credential was issued, so
+  /// that writes scheduled with it must not be applied.
   ///
-  /// - Parameter auth: The `auth` variable that the rules saw.
-  /// - Returns: Whether that is known; a credential that merely expires shuts no one out.
+  /// `auth` is the variable that the rules saw. A credential that merely expires shuts no one out.
   func isShutOut(_ auth: JSONValue) -> Bool
 }
 
@@ -94,8 +91,6 @@ package struct NoSignIn: CredentialVerifier {
   package init() {}
 
   /// Refuses every credential.
-  ///
-  /// - Throws: Always a ``RequestError``.
   package func verify(
     _ authentication: ClientRequest.Authentication,
     at timestamp: Int64

@@ -16,30 +16,26 @@ package protocol StoredDatabase: Sendable {
   /// - Throws: A ``StoreError`` when there is no database, or it is damaged.
   func load() throws -> StoredTree
 
-  /// Reads everything, if possible without the data that is known already.
+  /// Reads everything, if possible without what is known from an earlier commit of its
+  /// ``StoredTree/lineage``.
   ///
-  /// - Parameter known: What the database held at an earlier commit of its ``StoredTree/lineage``.
   /// - Returns: The same as ``load()``.
   /// - Throws: A ``StoreError`` when there is no database, or it is damaged.
   func load(since known: StoredTree) throws -> StoredTree
 
-  /// Reads the commits after a known one.
+  /// Reads the commits after a known one, in ascending order.
   ///
   /// The history of a database is short. A reader that needs every commit polls, and has the server
   /// keep what it has not read yet.
   ///
-  /// - Parameter revision: The last known commit.
-  /// - Returns: The commits in ascending order, or nil when the history does not reach back that
-  ///   far.
+  /// - Returns: The commits, or nil when the history does not reach back that far.
   /// - Throws: A ``StoreError`` when there is no database, or it is damaged.
   func commits(after revision: Int64) throws -> [Commit]?
 
-  /// Writes the tree as JSON with priorities, piece by piece.
+  /// Writes the tree as JSON with priorities, in pieces of whole characters.
   ///
-  /// - Parameters:
-  ///   - layout: How the text is broken into lines.
-  ///   - sink: Receives the text in pieces of whole characters.
-  /// - Throws: A ``StoreError`` when there is no database or it is damaged, and what the sink throws.
+  /// - Throws: A ``StoreError`` when there is no database or it is damaged, and what the sink
+  ///   throws.
   func export(_ layout: ExportLayout, to sink: @escaping (String) throws -> Void) throws
 
   /// Verifies every byte, as far as the storage can.
@@ -47,21 +43,19 @@ package protocol StoredDatabase: Sendable {
   /// - Throws: A ``StoreError`` when there is no database, or it cannot be read at all.
   func check() throws -> StoreCheck
 
-  /// Copies everything that is committed at one moment, and checks the copy.
+  /// Copies everything that is committed at one moment into an empty file, and checks the copy.
   ///
-  /// - Parameter path: An empty file; when this returns, the copy in it is durable.
-  /// - Returns: The check of the copy.
+  /// When this returns, the copy is durable.
+  ///
   /// - Throws: A ``StoreError`` when there is no database, or either side cannot be used.
   func backUp(to path: String) throws -> StoreCheck
 
   /// Imports JSON as one commit, however long the text is, and creates the database if it is
   /// missing.
   ///
-  /// - Parameters:
-  ///   - json: The text from its start; afterwards its position shows how far it has been read.
-  ///   - mode: What to keep of the existing data.
-  ///   - patience: How long to wait for a server that is giving up the database.
-  /// - Returns: The number of the commit, and how much it has replaced.
+  /// Afterwards, the position of the text shows how far it has been read. `patience` is for a
+  /// server that is giving up the database.
+  ///
   /// - Throws: A `JSONError`, an ``ImportError``, a ``StoreError``, or what the source of the text
   ///   throws; then the database is unchanged.
   func importTree(
@@ -191,8 +185,6 @@ package enum StorageProgress {
   package static var report: Report? { observer?.report }
 
   /// Runs work, and reports the progress that storages make with it on this thread.
-  ///
-  /// - Throws: What the work throws.
   package static func reporting<Value>(
     to report: @escaping Report,
     _ work: () throws -> Value

@@ -15,9 +15,9 @@ package protocol TreeStore: Sendable {
   /// - Throws: A ``StoreError`` when the data cannot be read.
   func load() throws -> StoredTree
 
-  /// Reads everything, if possible without the data that is known already.
+  /// Reads everything, if possible without what is known from an earlier commit of its
+  /// ``StoredTree/lineage``.
   ///
-  /// - Parameter known: What the store held at an earlier commit of its ``StoredTree/lineage``.
   /// - Returns: The same as ``load()``.
   /// - Throws: A ``StoreError`` when the data cannot be read.
   func load(since known: StoredTree) throws -> StoredTree
@@ -34,13 +34,11 @@ package protocol TreeStore: Sendable {
   /// - Throws: The errors of ``commit(_:)``.
   func commitIfQuick(_ batch: CommitBatch) throws -> Bool
 
-  /// Makes the batches of a queue durable in order, until it is empty or one of them fails.
+  /// Makes the batches of a queue durable in order, until one fails or there is none left.
   ///
-  /// - Parameters:
-  ///   - queue: Returns the next batch; nil if there is none at the moment.
-  ///   - settled: Receives the outcome of each batch, the oldest first, once all before it are
-  ///     durable. A failure, as of ``commit(_:)``, is the last and also holds for the batches that
-  ///     were taken after it.
+  /// It reports the outcome of each batch, the oldest first, once all before it are durable. A
+  /// failure, as of ``commit(_:)``, is the last and also holds for the batches that were taken
+  /// after it.
   func commitAll(from queue: () -> CommitBatch?, _ settled: (Result<Void, any Error>) -> Void)
 
   /// Tells a store, from any thread, that the queue of ``commitAll(from:_:)`` has another batch.
@@ -56,7 +54,6 @@ extension TreeStore {
   /// Reads the known data again.
   package func load(since known: StoredTree) throws -> StoredTree { try load() }
 
-  /// Always returns false.
   package func commitIfQuick(_ batch: CommitBatch) -> Bool { false }
 
   /// Stores one batch after the other.
@@ -71,7 +68,6 @@ extension TreeStore {
     }
   }
 
-  /// Does nothing.
   package func batchWaits() {}
 }
 
@@ -301,10 +297,8 @@ package struct SessionUpdate: Sendable, Equatable {
     removed = removed.filter { !known.contains($0) } + later.removed
   }
 
-  /// The session after this update.
+  /// The session after this update, or nil when nothing is left of it.
   ///
-  /// - Parameter stored: The session before, if there was one.
-  /// - Returns: The session after; nil when nothing is left of it.
   /// - Complexity: O(n log n)
   package func applied(to stored: StoredSession?) -> StoredSession? {
     var whole = SessionUpdate(stored ?? StoredSession(id: id, changes: []))
