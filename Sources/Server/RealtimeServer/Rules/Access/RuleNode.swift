@@ -126,13 +126,11 @@ struct RulePlan {
   /// Whether the wildcard has a `.validate` at or below it, so that every child must be visited.
   let validatesAllChildren: Bool
 
-  /// The rules of a child: those for its name, or else those of the wildcard.
+  /// The rules of a child, if there are any: those for its name, or else those of the wildcard.
   ///
-  /// - Parameters:
-  ///   - key: The key of the child.
-  ///   - guess: The index of the child to try first. On success it becomes the index of the next
-  ///     child, so that looking up children in key order is fast.
-  /// - Returns: The rules, or nil if there are none.
+  /// The child at the guessed index is tried first. On success, the guess becomes the index of the
+  /// next child, so that looking up children in key order is fast.
+  ///
   /// - Complexity: O(log children)
   func child(_ key: LeafText, guess: inout Int) -> UnsafePointer<RulePlan>? {
     if guess < children.count, children[guess].name.hasSameBytes(as: key) {

@@ -12,9 +12,8 @@ package final class RuleSet: Sendable {
   let top: RuleNode
   let map: SourceMap
 
-  /// Compiles a rules document.
+  /// Compiles a rules document: JSON, in which comments and multi-line strings are allowed.
   ///
-  /// - Parameter source: JSON, in which comments and multi-line strings are allowed.
   /// - Throws: ``RulesError`` with line, column and what was expected.
   /// - Complexity: O(length)
   package init(source: String) throws(RulesError) {
@@ -36,10 +35,8 @@ package final class RuleSet: Sendable {
     }
   }
 
-  /// Compiles a rules document of UTF-8 bytes.
+  /// Compiles a rules document of UTF-8 bytes, as ``init(source:)`` does.
   ///
-  /// - Parameter bytes: JSON, in which comments and multi-line strings are allowed.
-  /// - Throws: ``RulesError`` with line, column and what was expected.
   /// - Complexity: O(bytes)
   package convenience init(bytes: [UInt8]) throws(RulesError) {
     guard let source = String(validating: bytes, as: UTF8.self) else {
@@ -116,20 +113,13 @@ package final class RuleSet: Sendable {
 }
 
 extension RuleSet {
-  /// Whether a client may read the result of a query at a location.
+  /// Whether a client may read the result of a query at a location, and the rule that decides it.
   ///
   /// Reading is allowed if any `.read` between the root and the location is true. Rules below the
-  /// location are not evaluated.
+  /// location are not evaluated. A request that takes more than the limit of steps is denied.
+  /// Explaining records all evaluations, which takes longer. The time is in milliseconds since
+  /// 1970.
   ///
-  /// - Parameters:
-  ///   - path: The location.
-  ///   - query: The query.
-  ///   - subject: The client.
-  ///   - now: The time in milliseconds since 1970.
-  ///   - root: All data.
-  ///   - steps: The limit of steps; a request that takes more is denied.
-  ///   - explaining: Whether to record all evaluations, which takes longer.
-  /// - Returns: The decision and the rule that made it.
   /// - Complexity: O(depth), times the cost of the rules, up to the limit of steps
   package func canRead(
     _ path: Path,
@@ -158,20 +148,15 @@ extension RuleSet {
     }
   }
 
-  /// Whether a client may make several changes at once.
+  /// Whether a client may make several changes at once, with the first rule that denies, if any.
   ///
   /// For each location, a `.write` between the root and the location must be true, and so must
   /// every `.validate` above, at and below it where there is new data.
   ///
-  /// - Parameters:
-  ///   - paths: The locations of the changes.
-  ///   - subject: The client.
-  ///   - now: The time in milliseconds since 1970, to which server timestamps resolve as well.
-  ///   - oldRoot: All data before the changes.
-  ///   - newRoot: All data after the changes, with server values resolved.
-  ///   - steps: The limit of steps; a request that takes more is denied.
-  ///   - explaining: Whether to record all evaluations, which takes longer.
-  /// - Returns: The decision, with the first rule that denies, if any.
+  /// Server values are resolved in the new data, server timestamps to the same time as here, in
+  /// milliseconds since 1970. A request that takes more than the limit of steps is denied.
+  /// Explaining records all evaluations, which takes longer.
+  ///
   /// - Complexity: O(size of the new data where `.validate` rules exist), times the cost of the
   ///   rules, up to the limit of steps
   package func canWrite(
@@ -201,16 +186,11 @@ extension RuleSet {
 
   /// Whether a client may replace data, decided before the tree that results is built.
   ///
-  /// - Parameters:
-  ///   - path: The location, not that of a priority.
-  ///   - new: The new data, which must not be empty, with server values resolved.
-  ///   - root: All data before the change.
-  ///   - subject: The client.
-  ///   - now: The time in milliseconds since 1970, to which server timestamps resolve as well.
-  ///   - steps: The limit of steps; a request that takes more is denied.
-  /// - Returns: Whether ``canWrite(_:by:now:from:to:steps:explaining:)`` would allow the tree that
-  ///   results, and whether it took too many steps; nil if that must be built, as when a location
-  ///   above is missing or a leaf.
+  /// The location is not that of a priority, and the new data is not empty. Steps, time and server
+  /// values are as in ``canWrite(_:by:now:from:to:steps:explaining:)``.
+  ///
+  /// - Returns: Whether that would allow the tree that results, and whether it took too many steps;
+  ///   nil if that must be built, as when a location above is missing or a leaf.
   /// - Complexity: As there.
   package func canReplace(
     _ path: Path,
@@ -244,14 +224,10 @@ extension RuleSet {
   /// Whether a client is allowed to write any new data at each of some locations.
   ///
   /// This is checked before the new data is built, which may take much longer. It considers only
-  /// what the rules say about current data, time and client.
+  /// what the rules say about current data, time and client. The time is in milliseconds since
+  /// 1970. Locations after the first that cannot be written are not checked; beyond the limit of
+  /// steps the result is true.
   ///
-  /// - Parameters:
-  ///   - paths: The locations; those after the first that cannot be written are not checked.
-  ///   - subject: The client.
-  ///   - now: The time in milliseconds since 1970.
-  ///   - root: All data.
-  ///   - steps: The limit of steps; beyond it the result is true.
   /// - Returns: False if ``canWrite(_:by:now:from:to:steps:explaining:)`` would deny all new data.
   /// - Complexity: O(paths · depth), times the cost of the rules, up to the limit of steps
   package func couldWrite(

@@ -29,13 +29,9 @@ struct Evaluator: ~Copyable {
   /// The program of the current rule; a placeholder before the first one.
   private(set) var program: UnsafePointer<RuleProgram.Code>
 
-  /// Starts at the root.
+  /// Starts at the root, in pointer-aligned memory of ``usualBytes`` that outlives the evaluator.
   ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - steps: The steps that it may take.
-  ///   - memory: Pointer-aligned memory of ``usualBytes``, which outlives the evaluator. The stacks
-  ///     and the scratch use it until they outgrow it.
+  /// The stacks and the scratch use it until they outgrow it.
   init(_ request: RuleRequest, steps: Int, in memory: UnsafeMutableRawPointer) {
     self.request = request
     budget = StepBudget(steps)

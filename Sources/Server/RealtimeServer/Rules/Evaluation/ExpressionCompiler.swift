@@ -41,13 +41,8 @@ struct ExpressionCompiler {
 
   /// Adds the conditions of a boolean expression, and returns the index of the first one.
   ///
-  /// - Parameters:
-  ///   - expression: The expression.
-  ///   - onTrue: Where evaluation continues if it is true.
-  ///   - onFalse: Where evaluation continues if it is false.
-  ///   - cost: The steps of the operators around it, which are added to those of the first
-  ///     condition.
-  /// - Returns: The index.
+  /// Evaluation continues at `onTrue` or `onFalse`. The cost is the steps of the operators around
+  /// it, which are added to those of the first condition.
   private mutating func addTests(
     _ expression: Expression,
     onTrue: Int32,

@@ -165,12 +165,9 @@ final class RuleProgram: @unchecked Sendable {
   /// What the code borrows: names, lists, and the texts of steps and keys.
   private let lenders: [AnyObject]
 
-  /// Compiles an expression.
+  /// Compiles a boolean expression of a rule at a location, with wildcards by name.
   ///
-  /// - Parameters:
-  ///   - expression: A boolean expression.
-  ///   - path: The location of the rule, with wildcards by name.
-  ///   - names: The children of the location that are looked up together.
+  /// The names are the children of the location that are looked up together.
   init(_ expression: Expression, at path: [String], names: RuleNames = .none) {
     var compiler = ExpressionCompiler(at: path, names: names)
     let entry = compiler.compile(expression)

@@ -11,10 +11,7 @@ package final class RuleSubject: @unchecked Sendable {
   /// A client that has not signed in.
   package static let nobody = RuleSubject(nil)
 
-  /// Prepares an `auth`.
-  ///
-  /// - Parameter auth: An object with `uid`, `token` and so on, or nil for a client that has not
-  ///   signed in.
+  /// Prepares an `auth`: an object with `uid`, `token` and so on; nil without sign-in.
   package init(_ auth: JSONValue?) {
     guard let auth, auth.members != nil else {
       (client, members) = (RuleClient(), nil)
