@@ -215,9 +215,7 @@ package enum DatabaseName {
 }
 
 extension ServerOptions.Rules {
-  /// The compiled document, or nil when there is none.
-  ///
-  /// - Throws: ``DatabaseServerError`` with the line and column of a mistake.
+  /// The compiled document, or nil when there is none; an error has line and column of a mistake.
   func compiled() throws(DatabaseServerError) -> RuleSet? {
     guard case .source(let source) = self else { return nil }
     do throws(RulesError) {

@@ -86,16 +86,10 @@ final class PageVersions {
     kept[address] = (data, page)
   }
 
-  /// The value of `Last-Modified`.
+  /// The value of `Last-Modified` for a page with this tag at the address of a request.
   ///
   /// Its resolution is one second, so there is no date within the first second: the page could
-  /// change again and have the same date.
-  ///
-  /// - Parameters:
-  ///   - tag: The entity tag of the current page.
-  ///   - request: The request, whose address identifies the page.
-  ///   - now: The time in milliseconds since 1970.
-  /// - Returns: The date, or nil while there is none.
+  /// change again and have the same date. The time is in milliseconds since 1970.
   func date(of tag: String, for request: HTTPRequest, at now: Int64) -> String? {
     let address = request.target
     guard address.utf8.count <= Self.longestAddress else { return nil }

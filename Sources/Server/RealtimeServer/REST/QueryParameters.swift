@@ -13,9 +13,7 @@ struct QueryParameters {
   /// Whether only keys are requested; the default order is then by key.
   private let isShallow: Bool
 
-  /// The query, or nil when no parameter asks for one.
-  ///
-  /// - Throws: ``RESTError``, which names the parameter that is wrong.
+  /// The query, or nil when no parameter asks for one; an error names the parameter that is wrong.
   static func query(
     of parameters: [(name: String, value: String)],
     isShallow: Bool

@@ -15,11 +15,7 @@ struct RESTCredential {
 
   /// Reads the credential of a request without verifying it.
   ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - verified: The credential as verified by the server that redirected the request; any other
-  ///     credential in the request is then ignored.
-  /// - Throws: ``RESTError`` when it cannot be read.
+  /// Any credential in the request is ignored if the server that redirected it has verified one.
   init(_ request: HTTPRequest, verified: VerifiedCredential? = nil) throws(RESTError) {
     base = DatabaseCore.identity(of: request.peer)
     self.verified = verified

@@ -107,9 +107,9 @@ struct RESTRequest: Sendable {
     return method
   }
 
-  /// The write that the body describes, or nil for a request that writes nothing.
+  /// The write that the body describes, or nil for a request that writes nothing; throws if the
+  /// body does not suit the method.
   ///
-  /// - Throws: ``RESTError`` when the body does not suit the method.
   /// - Complexity: O(body)
   func write() throws(RESTError) -> Write? {
     switch method {
@@ -246,11 +246,7 @@ struct WriteEstimate {
   private var measure: NodeMeasure
   private let bytes: Int
 
-  /// Begins an estimate.
-  ///
-  /// - Parameters:
-  ///   - limit: The time beyond which the estimate need not be exact.
-  ///   - bytes: The length of the request, in bytes.
+  /// Begins an estimate for a request of so many bytes, which need not be exact beyond the limit.
   init(upTo limit: Duration, bytes: Int) {
     measure = NodeMeasure(values: Int(limit.components.seconds) * Self.valuesPerSecond)
     self.bytes = bytes

@@ -19,6 +19,7 @@ final class RequestPeer: InternalPeer, Schedulable {
   private let promise: EventLoopPromise<HTTPReply>
   /// Why it is refused when the server stops.
   private let stopReason: String
+  /// Whether nobody waits for the answer any more.
   private let isGivenUp: () -> Bool
   /// The work to do when its turn comes.
   private var work: (() -> Void)?
@@ -28,13 +29,7 @@ final class RequestPeer: InternalPeer, Schedulable {
   /// The number of the first request to the hub that is not answered.
   private var first: Int64 = 1
 
-  /// Makes a peer that is not open yet.
-  ///
-  /// - Parameters:
-  ///   - core: The database.
-  ///   - connection: The connection whose account is charged.
-  ///   - stopReason: Why it is refused if the server stops.
-  ///   - isGivenUp: Whether nobody waits for the answer any more.
+  /// Makes a peer that is not open yet; the account of the connection is charged.
   init(
     on core: DatabaseCore,
     over connection: HTTPRequest.Connection? = nil,

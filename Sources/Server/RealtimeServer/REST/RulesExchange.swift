@@ -64,9 +64,7 @@ struct RulesRequest {
     request.path.split(separator: "/").joined(separator: "/") == path.dropFirst()
   }
 
-  /// Reads a request.
-  ///
-  /// - Throws: ``RESTError`` when the request is invalid; the rules themselves are not checked.
+  /// Reads a request, but does not check the rules themselves.
   init(
     _ request: HTTPRequest,
     from sender: Result<RESTCredential, RESTError>

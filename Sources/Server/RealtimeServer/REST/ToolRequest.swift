@@ -23,9 +23,7 @@ enum ToolRequest {
     }
   }
 
-  /// Answers the question.
-  ///
-  /// - Throws: ``RESTError`` when there is no such setting, or the request would change it.
+  /// Answers the question, unless there is no such setting or the request would change it.
   func answer(to request: HTTPRequest, databases: [String]) throws(RESTError) -> HTTPAnswer {
     let isRead = try RESTRequest.method(of: request).isRead
     switch self {

@@ -77,16 +77,12 @@ public final class DatabaseServer: Sendable {
     try await start(options, store: MemoryTreeStore(), logger: logger)
   }
 
-  /// Starts a server with one database, whose store it closes when it stops.
+  /// Starts a server with one database, whose store it closes when it stops, or if it cannot start.
   ///
-  /// The store is closed even if the start fails.
+  /// The store is used only from one of the server's own threads. Log events never contain data or
+  /// credentials. The clock returns milliseconds since 1970. The server runs until it is stopped,
+  /// even if nothing refers to it.
   ///
-  /// - Parameters:
-  ///   - options: The addresses to listen at, and the server's settings.
-  ///   - store: The store that holds the data; used only from one of the server's own threads.
-  ///   - logger: Receives log events, which never contain data or credentials.
-  ///   - clock: The time in milliseconds since 1970.
-  /// - Returns: The server, which runs until it is stopped, even if nothing refers to it.
   /// - Throws: ``DatabaseServerError`` when it cannot listen or the store cannot be read.
   package static func start(
     _ options: Options,
@@ -102,15 +98,8 @@ public final class DatabaseServer: Sendable {
   ///
   /// The default database is opened at the start, and created if it is missing. When the stores are
   /// a ``ClusterStore``, each database is opened only by the server that leads it; the other
-  /// servers redirect clients to that one.
+  /// servers redirect clients to that one. Leases are measured by the uptime, a monotonic clock.
   ///
-  /// - Parameters:
-  ///   - options: The addresses to listen at, and the server's settings.
-  ///   - stores: The stores that hold the data.
-  ///   - logger: Receives log events, which never contain data or credentials.
-  ///   - clock: The time in milliseconds since 1970.
-  ///   - uptime: The monotonic clock that leases are measured by.
-  /// - Returns: The server, which runs until it is stopped, even if nothing refers to it.
   /// - Throws: ``DatabaseServerError`` when it cannot listen or the first store cannot be read.
   package static func start(
     _ options: Options,

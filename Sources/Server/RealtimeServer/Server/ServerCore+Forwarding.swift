@@ -41,9 +41,7 @@ extension ServerCore {
     return client.callbacks
   }
 
-  /// Has a client served by the next leader of its database.
-  ///
-  /// - Returns: Whether it will be; false if this server is stopping.
+  /// Has a client served by the next leader of its database, unless this server is stopping.
   private func search(for name: String, on client: ResumableClient) -> Bool {
     guard phase == .running else { return false }
     search(for: name).add(client)
@@ -189,9 +187,7 @@ extension ServerCore {
 
   /// Lets the clients of a database go that are forwarded to a server that no longer leads it.
   ///
-  /// - Parameters:
-  ///   - name: The database.
-  ///   - leader: The server that leads it now; nil for this one.
+  /// The leader is the server that leads it now; nil for this one.
   func leaveLinks(of name: String, to leader: String?) {
     for link in Array(links.values) where link.server != leader { link.leave(name) }
     // Its link may have ended without a word about this database.
@@ -235,10 +231,7 @@ extension ServerCore {
     leaders != nil && request.parameter(LinkTicket.parameter) != nil
   }
 
-  /// Checks whether a link is accepted.
-  ///
-  /// - Returns: The run of the server that it is from.
-  /// - Throws: Why it is not accepted.
+  /// Checks whether a link is accepted, and returns the run of the server that it is from.
   @discardableResult func checkLink(
     _ request: HTTPRequest,
     isOpened: Bool

@@ -112,8 +112,7 @@ extension HTTPAnswer {
 
   /// The page of a frame that tells the server when it is unloaded.
   ///
-  /// - Parameter origin: The origin of the page that embeds it; nil for the server's own.
-  /// - Returns: The page, which runs nothing else, and which no other page can embed.
+  /// It runs nothing else. Only the page of the origin, by default the server's own, can embed it.
   static func farewellFrame(for origin: String?) -> HTTPAnswer {
     let nonce = Session.makeName()
     let page = """

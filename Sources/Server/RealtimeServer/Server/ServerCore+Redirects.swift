@@ -3,8 +3,6 @@ internal import RealtimeTransport
 /// Redirecting requests to the server that leads their database, and accepting redirected ones.
 extension ServerCore {
   /// Determines who sent a request, by its credential or by the ticket of a redirect.
-  ///
-  /// - Returns: The sender's credential, or why it cannot be determined.
   func sender(
     of request: HTTPRequest,
     isCarriedOut: Bool = true

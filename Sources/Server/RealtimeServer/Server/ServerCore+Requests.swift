@@ -8,12 +8,9 @@ extension ServerCore {
   ///
   /// Neither the path nor the parameters are logged, because they contain data and credentials.
   ///
-  /// - Parameters:
-  ///   - request: The request.
-  ///   - isForwarded: Whether another server forwards it, to which it must not go back.
-  ///   - isResumed: Whether the reply goes on with that of a leader that was lost.
-  ///   - end: Until when another leader is looked for; nil if none has been asked yet.
-  /// - Returns: The reply; the future fails only with a ``Redirection`` for a forwarded request.
+  /// A request that another server forwards must not go back to it: only then can the future fail,
+  /// with a ``Redirection``. A reply that is resumed goes on with that of a leader that was lost.
+  /// Another leader is looked for until the end; nil if none has been asked yet.
   func answer(
     _ request: HTTPRequest,
     isForwarded: Bool = false,
@@ -397,7 +394,6 @@ extension ServerCore {
     }
   }
 
-  /// Verifies a credential for a database.
   func verify(
     _ authentication: ClientRequest.Authentication,
     for database: String

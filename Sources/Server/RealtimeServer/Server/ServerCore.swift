@@ -129,12 +129,10 @@ final class ServerCore {
     usedTickets.insert(String(text.prefix(24)), until: end, at: time)
   }
 
-  /// Ensures that a client may have a further connection.
+  /// Ensures that a client may have a further connection, or throws why it may not.
   ///
   /// Some connections are reserved for the private socket, so that whoever runs the server can see
   /// who uses up the others.
-  ///
-  /// - Throws: Why it may not.
   func requireRoom(for peer: Peer) throws(RESTError) {
     if phase != .running { throw RESTError(503, reason: "the server is stopping") }
     let limit = options.limits.connections + (peer.isLocal ? ServerLimits.reservedConnections : 0)

@@ -32,7 +32,7 @@ final class ServerEnding: Sendable {
 
   /// Shuts the event loop down, then resumes all waiting tasks.
   ///
-  /// - Parameter failure: The failure that ends the server; nil if it was told to stop.
+  /// The failure is what ends the server; nil if it was told to stop.
   func resolve(_ failure: DatabaseServerError?) {
     state.withLockedValue { state in
       state.phase = .shuttingDown
@@ -48,9 +48,7 @@ final class ServerEnding: Sendable {
     }
   }
 
-  /// Waits for the server to end.
-  ///
-  /// - Returns: The failure that ended the server; nil if it was told to stop.
+  /// Waits for the server to end, and returns the failure; nil if it was told to stop.
   func wait() async -> DatabaseServerError? {
     await withCheckedContinuation { continuation in
       let isEnded = state.withLockedValue { state in

@@ -14,9 +14,8 @@ struct ServerReach: Sendable {
     self.isSecure = isSecure
   }
 
-  /// Tries to reach a server.
+  /// Tries to reach a server at a host, with the port unless it is the default one.
   ///
-  /// - Parameter host: The host, with the port unless it is the default one.
   /// - Returns: Whether anything answers, other than a gateway reporting that nothing is behind it.
   func isReached(_ host: String) async -> Bool {
     do throws(HTTPClientError) {
