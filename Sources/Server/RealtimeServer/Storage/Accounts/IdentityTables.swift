@@ -255,9 +255,6 @@ package struct IdentityWriter<Failure: Error> {
 
 /// A store of accounts in the tables of a database.
 package protocol TableIdentityStore: IdentityStore {
-  /// Reads the tables.
-  ///
-  /// - Throws: `StoreError` when they cannot be read.
   func read<Value>(_ body: (IdentityReader) throws -> Value) throws(StoreError) -> Value
 }
 
@@ -307,9 +304,6 @@ extension TableIdentityStore {
 }
 
 extension MovableIdentityStore {
-  /// Reads everything.
-  ///
-  /// - Throws: `StoreError` when it cannot be read.
   package func contents() throws -> IdentityContents {
     var contents = try read { try $0.contents() }
     for file in SecretFile.allCases { contents.secrets[file] = try secret(file) }

@@ -52,8 +52,6 @@ package final class SQLiteIdentityStore: MovableIdentityStore, @unchecked Sendab
   }
 
   /// Whether a directory has accounts.
-  ///
-  /// - Throws: ``StoreError`` when it cannot be read.
   package static func exists(in directory: String) throws(StoreError) -> Bool {
     let path = directory + "/accounts.sqlite"
     return try StoreError.translating(at: path) { try FilePath.exists(path) }

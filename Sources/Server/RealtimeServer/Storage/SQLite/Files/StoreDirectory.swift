@@ -18,12 +18,9 @@ struct StoreDirectory: Sendable {
     }
   }
 
-  /// Revokes the access of other users to an existing directory.
+  /// Revokes the access of other users to an existing directory, and returns whether they had any.
   ///
   /// A directory with files of other programs is refused, since others may rely on its permissions.
-  ///
-  /// - Returns: Whether other users had access.
-  /// - Throws: ``StoreError`` when the directory is not used by this program alone.
   func makePrivate() throws(StoreError) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else {
@@ -68,8 +65,6 @@ struct StoreDirectory: Sendable {
   /// Creates the database file, durably and accessible only to the owner.
   ///
   /// SQLite gives its companion files the same permissions.
-  ///
-  /// - Throws: ``StoreError`` when the file cannot be created, or the disk does not work.
   func createFile() throws(StoreError) {
     try StoreError.translating(at: database) {
       try PrivateFile.create(database, followsLink: true)
@@ -77,8 +72,6 @@ struct StoreDirectory: Sendable {
   }
 
   /// Whether there is a database, or evidence that there was one.
-  ///
-  /// - Throws: ``StoreError`` when the directory cannot be read.
   var hasDatabase: Bool {
     get throws(StoreError) {
       let isThere = try StoreError.translating(at: path) { try FilePath.exists(database) }
@@ -88,10 +81,10 @@ struct StoreDirectory: Sendable {
 
   // MARK: Copies
 
-  /// Copies the files of the store durably into a new directory beside them.
+  /// Copies the files of the store durably into a new directory beside them, whose path it returns.
   ///
-  /// - Parameter name: The name of that directory, which a number is added to.
-  /// - Returns: The path of that directory.
+  /// A number is added to the name of that directory.
+  ///
   /// - Throws: `FileFailure` when a file cannot be copied.
   func copyAside(as name: String) throws -> String {
     var number = 1
@@ -234,12 +227,7 @@ final class DirectoryLock: Sendable {
     return true
   }
 
-  /// The process that holds a directory, found without touching the lock; nil if none does.
-  ///
-  /// - Parameters:
-  ///   - directory: The path of the directory.
-  ///   - list: The system's list of locks.
-  /// - Returns: The number of the process.
+  /// The number of the process that holds a directory, if any, found without touching the lock.
   static func holder(of directory: String, in list: String = "/proc/locks") -> pid_t? {
     // A lock that ends while the list is read can hide another one.
     for _ in 0..<3 {

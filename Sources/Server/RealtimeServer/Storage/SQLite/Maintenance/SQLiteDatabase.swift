@@ -8,16 +8,15 @@ package struct SQLiteDatabase: StoredDatabase {
   private let path: String
   /// What its file is to a check.
   private let role: FileRole
+  /// When its store folds its log during an import, and how large it may grow.
   private let options: StoreOptions
+  /// The time in milliseconds since 1970.
   private let now: @Sendable () -> Int64
 
-  /// Describes a database, which need not exist yet.
+  /// Describes a database at a path, which need not exist yet.
   ///
-  /// - Parameters:
-  ///   - path: The path of its directory; for reading, that of a single file is accepted as well.
-  ///   - isCopy: Whether somebody has named it, such as a backup, which must not be empty.
-  ///   - options: When its store folds its log during an import, and how large it may grow.
-  ///   - now: Returns the time in milliseconds since 1970; by default that of the system.
+  /// The path is that of its directory; for reading, that of a single file is accepted as well. A
+  /// copy is one that somebody has named, such as a backup, and must not be empty.
   package init(
     at path: String,
     isCopy: Bool = false,
@@ -96,13 +95,9 @@ package struct SQLiteDatabase: StoredDatabase {
     }
   }
 
-  /// Writes the whole content of another storage into one file, row by row, like ``backUp(to:)``.
+  /// Writes the whole content of another storage into an empty file, row by row, and checks it.
   ///
-  /// - Parameters:
-  ///   - rows: The content of the other storage.
-  ///   - path: An empty file; the copy in it is durable when this returns.
-  /// - Returns: The check of the copy.
-  /// - Throws: ``StoreError`` when the file cannot be written, or the other storage cannot be read.
+  /// As with ``backUp(to:)``, the copy is durable when this returns.
   package static func copy(_ rows: StoredRows, to path: String) throws(StoreError) -> StoreCheck {
     let draft = SQLiteDatabase(at: "\(path)-draft")
     // A process that was killed may have left one behind.
@@ -116,15 +111,13 @@ package struct SQLiteDatabase: StoredDatabase {
 
   /// Replaces the database with a copy, which is checked first.
   ///
-  /// The previous files are kept in a separate directory.
+  /// The copy is a backup, or the directory of another database. The previous files are kept in a
+  /// separate directory. Only if `replacesIntact` is set may the database be without damage.
   ///
-  /// - Parameters:
-  ///   - copy: The path of a backup, or of the directory of another database.
-  ///   - replacesIntact: Whether even a database without damage is replaced.
   /// - Returns: The check of the new database, and where the previous files are; nil if there were
   ///   none.
-  /// - Throws: ``StoreError`` when a server holds the database, the copy is damaged, or the database
-  ///   is not; then nothing has changed.
+  /// - Throws: ``StoreError`` when a server holds the database, the copy is damaged, or the
+  ///   database is not; then nothing has changed.
   package func restore(
     from copy: String,
     replacesIntact: Bool

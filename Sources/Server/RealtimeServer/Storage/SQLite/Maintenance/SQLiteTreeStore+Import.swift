@@ -3,13 +3,10 @@ package import RealtimeCore
 extension SQLiteTreeStore {
   /// Imports JSON as one commit, however long the text is.
   ///
-  /// Only a small part of the text is in memory. The process must have exclusive use of the store:
-  /// a hub on the same store would not learn of the commit.
+  /// Only a small part of the text is in memory; afterwards its position shows how far it has been
+  /// read. The process must have exclusive use of the store: a hub on the same store would not
+  /// learn of the commit.
   ///
-  /// - Parameters:
-  ///   - json: The text, at its start; afterwards its position shows how far it has been read.
-  ///   - mode: What to keep of the existing data.
-  /// - Returns: The number of the commit, and how many subtrees it has replaced.
   /// - Throws: ``JSONError``, ``ImportError``, `StoreError`, or an error of the source of the text;
   ///   then the store is unchanged.
   /// - Complexity: O(text · log size)

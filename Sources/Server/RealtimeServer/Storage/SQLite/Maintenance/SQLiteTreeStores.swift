@@ -9,15 +9,12 @@ import Foundation
 /// Each has its own lock and its own files, so that a damaged or busy one does not affect the others.
 package struct SQLiteTreeStores: StoredDatabases {
   private let path: String
+  /// The time in milliseconds since 1970.
   private let now: @Sendable () -> Int64
+  /// When a store folds its log, and how large it may grow.
   private let options: StoreOptions
 
   /// Describes the stores of a directory, which need not exist yet.
-  ///
-  /// - Parameters:
-  ///   - path: The path of the directory.
-  ///   - options: When a store folds its log, and how large it may grow.
-  ///   - now: Returns the time in milliseconds since 1970; by default that of the system.
   package init(
     directory path: String,
     options: StoreOptions = StoreOptions(),
@@ -113,14 +110,12 @@ package struct SQLiteTreeStores: StoredDatabases {
 
   // MARK: Removing and renaming
 
-  /// Deletes a database and its accounts, while no server uses the directory.
+  /// Deletes a database and its accounts, if there are any, while no server uses the directory.
   ///
-  /// If the process ends halfway, the database is still there, or its files are deleted by the next
-  /// server or the next deletion.
+  /// The standard database cannot be deleted: it is the directory itself. If the process ends
+  /// halfway, the database is still there, or its files are deleted by the next server or the next
+  /// deletion.
   ///
-  /// - Parameters:
-  ///   - name: The name of a database other than the standard one, which is the directory itself.
-  ///   - accounts: The directory of the accounts, which need not exist.
   /// - Throws: ``StoreError`` when a server uses the directory, or there is no such database.
   package func remove(_ name: String, withAccountsIn accounts: String) throws(StoreError) {
     try change(name, .clear(database: name), in: accounts) { () throws(StoreError) in

@@ -10,11 +10,8 @@ struct StoreFile: Sendable {
   let path: String
   private let role: FileRole
 
-  /// Locates the file of a store.
+  /// Locates the file of a store, given by its path or by its directory; a copy must not be empty.
   ///
-  /// - Parameters:
-  ///   - path: The file itself, or the directory of a store.
-  ///   - role: What the file is; a copy must not be empty.
   /// - Throws: ``StoreError`` when there is no file.
   init(at path: String, as role: FileRole = .data) throws(StoreError) {
     self.role = role

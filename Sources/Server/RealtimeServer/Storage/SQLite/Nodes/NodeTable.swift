@@ -24,9 +24,7 @@ final class NodeTable: RowEditor {
   /// The length of the longest value written, in bytes.
   private(set) var longestWritten = 0
 
-  /// - Parameters:
-  ///   - database: A connection that may use the table at this time.
-  ///   - table: The name of the table; any other than that in the file is a copy.
+  /// A table that a connection may use at this time; any other than that in the file is a copy.
   init(_ database: Database, table: String = name) {
     self.database = database
     self.table = table

@@ -65,9 +65,7 @@ private struct RowStatement {
     handle = statement.sqliteStatement
   }
 
-  /// Runs a statement that returns no rows.
-  ///
-  /// - Returns: How many rows it has changed.
+  /// Runs a statement that returns no rows, and returns how many rows it has changed.
   func execute(_ first: ArraySlice<UInt8>, _ second: ArraySlice<UInt8>? = nil) throws -> Int {
     _ = try step(first, second)
     return Int(sqlite3_changes(database.sqliteConnection))

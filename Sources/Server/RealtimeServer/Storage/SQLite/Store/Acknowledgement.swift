@@ -40,11 +40,9 @@ final class StoreMark {
     }
   }
 
-  /// Advances the mark to a durable batch.
+  /// Advances the mark to a durable batch that ends with a commit, if it has any.
   ///
-  /// - Parameters:
-  ///   - commit: The last commit of the batch; nil if it has none.
-  ///   - payload: The bytes of its row; empty for a commit that has no row in the log.
+  /// The payload is the bytes of its row; empty for a commit that has no row in the log.
   func note(_ commit: Int64?, payload: [UInt8] = []) {
     if let commit {
       position.commit = commit
@@ -97,10 +95,7 @@ struct AcknowledgedCommits {
   /// Why the write-ahead log must not be copied into the file; nil if it belongs to it.
   let foreignLog: String?
 
-  /// Reads the mark and the write-ahead log.
-  ///
-  /// - Parameter file: The path of the file of the store, which may be missing.
-  /// - Throws: ``StoreError`` when its companions cannot be read.
+  /// Reads the mark and the write-ahead log of the file of a store, which may be missing.
   init(ofStoreAt file: String) throws(StoreError) {
     self.file = file
     let markPath = CompanionFile.mark(of: file)

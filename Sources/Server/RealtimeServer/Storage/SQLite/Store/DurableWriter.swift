@@ -33,11 +33,6 @@ final class DurableWriter {
   /// While the disk is full or another process reads the file, this connection can only read it;
   /// the first transaction tries to copy the log again.
   ///
-  /// - Parameters:
-  ///   - path: The path of the file.
-  ///   - checkpointPages: How many pages are written before the log is copied into the file; nil if
-  ///     the owner does that, and says so.
-  ///   - open: Opens the connection.
   /// - Throws: Any error of `open`, and ``StoreError`` when the log cannot be copied for another
   ///   reason.
   init(
@@ -59,9 +54,8 @@ final class DurableWriter {
 
   /// Makes changes in one transaction, and returns once it is on the disk.
   ///
-  /// - Parameters:
-  ///   - patience: How many milliseconds another program may keep the file locked.
-  ///   - body: Makes the changes.
+  /// The patience is how many milliseconds another program may keep the file locked.
+  ///
   /// - Throws: Any error of the body, with nothing stored, and errors of the database and damage as
   ///   ``StoreError``. Unless an error of the database is a refusal, such as a full disk, the
   ///   writer is finished.
@@ -148,16 +142,14 @@ final class DurableWriter {
 
   /// Judges an error of this connection or of another one to the file, before the next transaction.
   ///
-  /// - Returns: The error to throw. Unless it is a refusal, the writer is finished.
+  /// Unless the error is a refusal, the writer is finished.
   func failure(of connection: DatabaseQueue, _ error: DatabaseError) -> StoreError {
     let error = Self.explained(error, of: connection)
     let failure = StoreError(error, at: path)
     return error.isRefusal ? failure : finish(failure)
   }
 
-  /// Ensures that a transaction may be written.
-  ///
-  /// - Throws: ``StoreError`` when the writer is finished, or cannot start yet.
+  /// Ensures that a transaction may be written: the writer is not finished, and can start.
   func requireReady() throws(StoreError) {
     switch state {
     case .ready: return
@@ -166,16 +158,12 @@ final class DurableWriter {
     }
   }
 
-  /// Ensures that the writer is not finished.
-  ///
-  /// - Throws: The ``StoreError`` that finished it.
+  /// Ensures that the writer is not finished, or throws the error that finished it.
   func requireUnfinished() throws(StoreError) {
     if case .finished(let failure) = state { throw failure }
   }
 
-  /// Stops all writing after a failure.
-  ///
-  /// - Returns: The first failure.
+  /// Stops all writing after a failure, and returns the first one.
   private func finish(_ failure: StoreError) -> StoreError {
     if case .finished(let first) = state { return first }
     state = .finished(failure)
@@ -278,10 +266,7 @@ final class DurableWriter {
 
   // MARK: Closing
 
-  /// Closes the connection; after a failure, without writing anything.
-  ///
-  /// - Parameter other: Another connection to the file, which is closed first.
-  /// - Throws: Any error of the database.
+  /// Closes the connection after the other one; if there was a failure, without writing anything.
   func close(after other: DatabaseQueue? = nil) throws {
     guard case .finished = state else {
       try other?.close()

@@ -107,9 +107,7 @@ final class LogFolder {
 
   // MARK: Work
 
-  /// Does the next part of the work in one transaction.
-  ///
-  /// - Returns: Whether there is more to do.
+  /// Does the next part of the work in one transaction, and returns whether there is more to do.
   func step() throws -> Bool {
     switch phase {
     case .idle: return false

@@ -63,12 +63,11 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   /// The number of changes to collect before they are handed to the folder.
   private static let keptChanges = 4_096
 
-  /// Opens the store of a directory, and creates both if they are missing.
+  /// Opens the store of a directory, which only one server at a time can use.
   ///
-  /// - Parameters:
-  ///   - path: The path of the directory, which only one server at a time can use.
-  ///   - now: The time in milliseconds since 1970, by which old ledger entries are dropped.
-  ///   - options: When the store folds its log, and how large it may grow.
+  /// Both are created if they are missing. By the time, in milliseconds since 1970, old ledger
+  /// entries are dropped. The options say when the store folds its log, and how large it may grow.
+  ///
   /// - Throws: ``StoreError``: locked, notWritable, full, or damaged. The last is thrown for a file
   ///   of another kind, and for one in which acknowledged data is missing; then nothing has been
   ///   written.
@@ -110,7 +109,6 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
 
   /// Reads the node table and replays the log.
   ///
-  /// - Throws: ``StoreError`` when the file is damaged or cannot be read.
   /// - Complexity: O(size)
   package func load() throws(StoreError) -> StoredTree {
     let file = directory.database
@@ -132,7 +130,6 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
   ///
   /// Skipping a revision is a programmer error.
   ///
-  /// - Parameter batch: The next commits, and their ledger entries.
   /// - Throws: ``StoreError``. When the disk is full, nothing of the batch is stored, and the next
   ///   one may succeed. After any other failure of the disk the outcome is unknown, and the store
   ///   is finished: it throws the same error for every later batch.
@@ -199,13 +196,9 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
 
   /// Changes the node table directly, as the next commit, after folding everything in the log.
   ///
-  /// All of it is one transaction: an error, or the end of the process, leaves the store unchanged.
+  /// All of it, with the changes to other tables, is one transaction: an error, or the end of the
+  /// process, leaves the store unchanged. The commit gets the next number, or a given one.
   ///
-  /// - Parameters:
-  ///   - number: The number of the commit; the next number if nil.
-  ///   - beside: Changes other tables in the same transaction.
-  ///   - body: Changes the node table.
-  /// - Returns: The revision of the commit.
   /// - Throws: Any error of the closures, and errors of the database and damage as ``StoreError``.
   @discardableResult
   func commitDirectly(
@@ -266,9 +259,7 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
     }
   }
 
-  /// Folds the current log into the node table, and returns once that is done.
-  ///
-  /// - Throws: ``StoreError``; the log keeps what could not be folded.
+  /// Folds the log and returns once that is done; the log keeps what could not be folded.
   package func fold() throws(StoreError) {
     try StoreError.translating(at: directory.database) {
       try maintenance.sync(execute: foldWithinMaintenance)
@@ -355,11 +346,8 @@ package final class SQLiteTreeStore: TreeStore, @unchecked Sendable {
 }
 
 extension StoredTree {
-  /// Reads everything in one transaction.
+  /// Reads everything within a transaction; `rows` is their number in the node table.
   ///
-  /// - Parameters:
-  ///   - database: A connection within a transaction.
-  ///   - rows: The number of rows in the node table.
   /// - Throws: An error of the database, or ``DamagedData``.
   init(reading database: Database, rows: Int) throws {
     try FoldTable(database).checkRows(rows)

@@ -27,8 +27,6 @@ struct FoldTable {
   }
 
   /// Records the progress, in the same transaction that has changed the node table.
-  ///
-  /// - Throws: Any error of the database.
   func save(_ progress: FoldProgress, addingRows rows: Int) throws {
     let update = try database.cachedStatement(
       sql: """
@@ -70,9 +68,7 @@ struct FoldTable {
     )
   }
 
-  /// Checks that no rows are missing.
-  ///
-  /// - Throws: ``DamagedData`` when the number is wrong.
+  /// Checks that no rows are missing, and throws ``DamagedData`` when the number is wrong.
   func checkRows(_ count: Int) throws {
     guard let expected = try rowCount(), expected != count else { return }
     throw DamagedData("it has \(count) data rows instead of \(expected)")

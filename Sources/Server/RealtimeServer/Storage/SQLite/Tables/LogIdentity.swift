@@ -122,9 +122,9 @@ struct LogIdentity: Equatable {
   /// Why the log beside a file must not be copied into it; nil if it belongs to the file.
   ///
   /// A log that does not say what it belongs to, which an earlier version of the program or an
-  /// interrupted start leaves, belongs to the file if both together are intact.
+  /// interrupted start leaves, belongs to the file if both together are intact. The result follows
+  /// the name of the file.
   ///
-  /// - Returns: What is wrong, to follow the name of the file.
   /// - Throws: ``StoreError`` when the log cannot be read.
   /// - Complexity: O(log), but O(size) for a log that does not say what it belongs to.
   static func fault(ofLogBeside path: String) throws -> String? {

@@ -117,13 +117,9 @@ struct LogTable: CommitLog {
     return copy
   }
 
-  /// Removes batches that are in the node table, oldest first.
+  /// Removes batches that are in the node table, oldest first, and returns whether none are left.
   ///
-  /// - Parameters:
-  ///   - revision: The last commit that may be removed.
-  ///   - byteLimit: The maximum number of bytes to remove, since all their pages are read.
-  /// - Returns: Whether none are left.
-  /// - Throws: Any error of the database.
+  /// It removes at most so many bytes at a time, since all their pages are read.
   func removeBatches(through revision: Int64, byteLimit: Int) throws -> Bool {
     let select = try database.cachedStatement(
       sql: "SELECT revision, LENGTH(payload) FROM log WHERE revision <= ? ORDER BY revision"

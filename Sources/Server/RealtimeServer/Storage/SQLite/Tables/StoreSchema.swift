@@ -161,7 +161,6 @@ enum StoreSchema {
     return queue
   }
 
-  /// Opens a connection that cannot write.
   static func openReader(path: String) throws -> DatabaseQueue {
     var configuration = Configuration()
     configuration.readonly = true

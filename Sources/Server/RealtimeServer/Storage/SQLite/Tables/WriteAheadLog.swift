@@ -16,10 +16,7 @@ struct WriteAheadLog {
   private let frameCount: Int
   private let descriptor: FileHandle
 
-  /// Opens the log of a database, or returns nil when there is none.
-  ///
-  /// - Parameter database: The path of the database, which may be a link or missing.
-  /// - Throws: ``StoreError`` when the log cannot be read.
+  /// Opens the log of a database, which may be a link or missing; nil when there is none.
   init?(of database: String) throws(StoreError) {
     path = CompanionFile.log(of: database)
     let number = open(path, O_RDONLY | O_CLOEXEC)

@@ -4,9 +4,7 @@ package enum BatchCoding {
   /// The space reserved for each commit: growing on demand took a fifth of the encoding time.
   private static let usualBytes = 320
 
-  /// The bytes of a row, which end with their checksum.
-  ///
-  /// - Throws: A `StoreError` for data that no store can hold.
+  /// The bytes of a row, which end with their checksum; throws for data that no store can hold.
   package static func encode(_ commits: [Commit]) throws(StoreError) -> [UInt8] {
     var writer = BinaryWriter(capacity: usualBytes * commits.count + 16)
     writer.write(byte: format)

@@ -11,9 +11,7 @@ package struct BinaryWriter: ~Copyable {
   private var capacity: Int
   private var count = 0
 
-  /// Makes a writer that has not written anything.
-  ///
-  /// - Parameter capacity: The number of bytes to reserve space for.
+  /// Makes an empty writer that has reserved space for so many bytes.
   init(capacity: Int = 64) {
     self.capacity = max(capacity, 16)
     base = .allocate(capacity: self.capacity)

@@ -60,9 +60,7 @@ extension BinaryWriter {
     try write(branchPriority)
   }
 
-  /// Writes a commit.
-  ///
-  /// - Throws: A ``StoreError`` for data that no store can hold.
+  /// Writes a commit; throws for data that no store can hold.
   package mutating func write(_ commit: Commit) throws(StoreError) {
     write(integer: commit.revision)
     write(integer: commit.timestamp)
@@ -115,12 +113,10 @@ extension BinaryReader {
     case branch(LeafValue)
   }
 
-  /// Reads a row of the node table.
+  /// Reads a row of the node table, or throws why the bytes cannot be one.
   ///
-  /// - Parameter builder: Its previous content is discarded. It avoids creating a value and a key
-  ///   for each child of a small node: a million leaves load in a third of the time.
-  /// - Returns: The content of the row.
-  /// - Throws: A `Failure` that tells why the bytes cannot be a row.
+  /// The builder, whose previous content is discarded, avoids creating a value and a key for each
+  /// child of a small node: a million leaves load in a third of the time.
   mutating func storedNode(
     with builder: inout PackedNodeBuilder
   ) throws(Failure) -> StoredNode {

@@ -48,12 +48,8 @@ extension CommitLog {
     }
   }
 
-  /// Passes on each batch after a commit, in order.
+  /// Passes on the commits of each batch after a commit, in order, the first of which comes next.
   ///
-  /// - Parameters:
-  ///   - revision: The commit; the first batch must begin with the one after it.
-  ///   - last: The last commit to read.
-  ///   - body: Receives the commits of a batch.
   /// - Throws: ``DamagedData`` when a commit is damaged or missing, or any error of the body.
   package func forEachBatch(
     after revision: Int64,

@@ -49,9 +49,7 @@ package enum NodeRow {
     return try reader.storedNode(with: &builder)
   }
 
-  /// The bytes of a packed row.
-  ///
-  /// - Throws: A `StoreError` for data that no store can hold.
+  /// The bytes of a packed row; throws for data that no store can hold.
   package static func encode(
     _ node: Node,
     key: ArraySlice<UInt8>
@@ -62,9 +60,7 @@ package enum NodeRow {
     return writer.bytes
   }
 
-  /// The bytes of a branch row, which holds a priority.
-  ///
-  /// - Throws: A `StoreError` for data that no store can hold.
+  /// The bytes of a branch row, which holds a priority; throws for data that no store can hold.
   package static func encode(
     branchPriority: LeafValue,
     key: ArraySlice<UInt8>

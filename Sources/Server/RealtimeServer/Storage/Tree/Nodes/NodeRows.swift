@@ -21,10 +21,10 @@ package struct NodeRows: Sendable {
     rows.reserveCapacity(2_048)
   }
 
-  /// Decodes the rows one after another.
+  /// Decodes the rows one after another, and passes on their paths and contents.
   ///
-  /// - Parameter body: Receives the path of a row and its content; its failures count as damage to
-  ///   the row.
+  /// A `BinaryReader.Failure` of the body counts as damage to the row.
+  ///
   /// - Throws: ``DamagedData`` at the first damaged row, or any other error of the body.
   package func forEachNode(
     _ body: (ArraySlice<UInt8>, BinaryReader.StoredNode) throws -> Void
@@ -47,7 +47,6 @@ package struct NodeRows: Sendable {
     }
   }
 
-  /// Whether it has reached the size of a full chunk.
   package var isFull: Bool { bytes.count >= Self.chunkBytes }
 
   package var count: Int { rows.count }

@@ -213,13 +213,9 @@ package struct RowMerge {
 
   fileprivate init(_ edits: [Edit]) { self.edits = edits }
 
-  /// Merges the next row of the table.
+  /// Merges the next row of the table, whose path is greater than those of all earlier rows.
   ///
-  /// - Parameters:
-  ///   - path: Its path, which is greater than those of all earlier rows.
-  ///   - value: Its value.
-  ///   - body: Receives the merged rows whenever a chunk is full.
-  /// - Throws: Any error of the body.
+  /// The body receives the merged rows whenever a chunk is full.
   package mutating func add(
     path: UnsafeRawBufferPointer,
     value: UnsafeRawBufferPointer,

@@ -43,6 +43,7 @@ package struct TreeImporter {
     case priority
   }
 
+  /// What to change; nil to check the text only.
   private let target: (any ImportTarget)?
   private let mode: ImportMode
   private var levels: [Level] = []
@@ -55,11 +56,6 @@ package struct TreeImporter {
   private var hasBegun = false
   package private(set) var replacedCount = 0
 
-  /// Makes an importer that has not read anything.
-  ///
-  /// - Parameters:
-  ///   - target: What to change; nil to check the text only.
-  ///   - mode: What becomes of existing data.
   package init(_ target: (any ImportTarget)?, mode: ImportMode) {
     self.target = target
     self.mode = mode
@@ -72,9 +68,8 @@ package struct TreeImporter {
     while try addNext(&json) {}
   }
 
-  /// Imports a small part of a text.
+  /// Imports a small part of a text, and returns whether more of it may follow.
   ///
-  /// - Returns: Whether more of it may follow.
   /// - Throws: `JSONError`, `ImportError`, or an error of the target or of the source of the text.
   package mutating func addNext(_ json: inout JSONTokenizer) throws -> Bool {
     guard let token = try json.next() else { return false }

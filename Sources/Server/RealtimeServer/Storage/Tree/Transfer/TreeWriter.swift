@@ -11,16 +11,12 @@ package struct TreeWriter: RowVisitor {
   private static let chunkBytes = 64 * 1_024
 
   private let layout: ExportLayout
+  /// Receives the text piece by piece.
   private let sink: (String) throws -> Void
   private var writer = JSONWriter()
   private var levels: [Level] = []
   private var isEmpty = true
 
-  /// Makes a writer that has not written anything.
-  ///
-  /// - Parameters:
-  ///   - layout: How the text is broken into lines.
-  ///   - sink: Receives the text piece by piece.
   package init(_ layout: ExportLayout, sink: @escaping (String) throws -> Void) {
     self.layout = layout
     self.sink = sink
