@@ -4,21 +4,15 @@ internal import RealtimeCore
 /// The stores of a server's databases, as the server uses them.
 ///
 /// The server calls it on threads of its own: one call at a time for the same name, possibly
-/// several at once for different names.
+/// several at once for different names. Every function throws a ``StoreError`` when it fails.
 package protocol TreeStores: Sendable {
   /// The names of the databases that exist, in order.
-  ///
-  /// - Throws: A ``StoreError`` when they cannot be determined.
   func names() throws -> [String]
 
   /// Opens the store of a database, or returns nil when there is no such database.
-  ///
-  /// - Throws: A ``StoreError`` when it cannot be opened.
   func open(_ name: String) throws -> (any TreeStore)?
 
   /// Creates an empty database, unless one of this name exists, and returns whether it did.
-  ///
-  /// - Throws: A ``StoreError`` when it cannot be created.
   func create(_ name: String) throws -> Bool
 }
 

@@ -9,6 +9,8 @@ internal import RealtimeCore
 ///
 /// Writes left over from the connections of an earlier hub are overdue from the start, or suspended
 /// if they belong to a session that may outlive the leader.
+///
+/// Whatever changes what is scheduled returns how many steps must become durable.
 struct Disconnects: Sendable {
   private let limits: ServerLimits
   private var sessions: SessionLedger
@@ -52,7 +54,6 @@ struct Disconnects: Sendable {
 
   /// Schedules changes as an identity, after everything the peer has scheduled so far.
   ///
-  /// - Returns: How many steps must become durable.
   /// - Throws: A ``RequestError`` when a limit is exceeded; then nothing changes.
   mutating func schedule(
     _ changes: [Change],
@@ -73,8 +74,6 @@ struct Disconnects: Sendable {
   }
 
   /// Withdraws what a peer has scheduled at a path and below it.
-  ///
-  /// - Returns: How many steps must become durable.
   mutating func cancel(at path: Path, of peer: PeerID) -> Int {
     var slots = scheduled[peer] ?? []
     for slot in slots.indices { slots[slot].table.cancel(path) }
@@ -83,7 +82,6 @@ struct Disconnects: Sendable {
 
   /// Withdraws what peers have scheduled as certain users.
   ///
-  /// - Returns: How many steps must become durable.
   /// - Complexity: O(peers)
   mutating func withdraw(where isWithdrawn: (Identity) -> Bool) -> Int {
     var withdrawn: [ScheduledWrites] = []
@@ -162,8 +160,6 @@ struct Disconnects: Sendable {
   var hasOverdue: Bool { !overdue.isEmpty }
 
   /// Records that a peer has closed.
-  ///
-  /// - Returns: How many steps must become durable.
   mutating func end(_ peer: PeerID) -> Int {
     guard let slots = scheduled.removeValue(forKey: peer) else { return 0 }
     overdue += slots.filter { !$0.table.isEmpty }
@@ -191,8 +187,6 @@ struct Disconnects: Sendable {
   /// Ends sessions that are over, or that have waited through as many such calls as they may.
   ///
   /// Without a number of checks, this call does not count.
-  ///
-  /// - Returns: How many steps must become durable.
   mutating func endSuspended(after checks: Int?, where isOver: (RemoteSession) -> Bool) -> Int {
     for (session, suspension) in suspended.sorted(by: { $0.key < $1.key }) {
       if isOver(session) || checks.map({ suspension.checks >= $0 }) ?? false {
@@ -247,8 +241,6 @@ struct Disconnects: Sendable {
   /// Reverts to the stored state.
   ///
   /// The writes of closed peers are applied again, even where a withdrawal could not be stored.
-  ///
-  /// - Returns: How many steps must become durable.
   mutating func rollBack() -> Int {
     sessions.rollBack()
     overdue = fired.map(\.writes) + overdue

@@ -5,22 +5,20 @@ package import RealtimeCore
 /// Reading takes no lock: it sees one moment, even while a server commits. Reading never changes
 /// anything, and fails when acknowledged data is missing. Only ``importTree(_:mode:patience:)``,
 /// ``restore(_:)`` and ``acceptLoss()`` change the database, and all three need exclusive access.
+/// Every call throws a ``StoreError`` when there is no database, or it is damaged or cannot be used.
 package protocol StoredDatabase: Sendable {
   /// Whether the database, or a trace of one, exists.
   ///
-  /// It throws a ``StoreError`` when that cannot be determined, which is not the same as false.
+  /// It throws an error when that cannot be determined, which is not the same as false.
   var exists: Bool { get throws }
 
   /// Reads everything.
-  ///
-  /// - Throws: A ``StoreError`` when there is no database, or it is damaged.
   func load() throws -> StoredTree
 
   /// Reads everything, if possible without what is known from an earlier commit of its
   /// ``StoredTree/lineage``.
   ///
   /// - Returns: The same as ``load()``.
-  /// - Throws: A ``StoreError`` when there is no database, or it is damaged.
   func load(since known: StoredTree) throws -> StoredTree
 
   /// Reads the commits after a known one, in ascending order.
@@ -29,25 +27,17 @@ package protocol StoredDatabase: Sendable {
   /// keep what it has not read yet.
   ///
   /// - Returns: The commits, or nil when the history does not reach back that far.
-  /// - Throws: A ``StoreError`` when there is no database, or it is damaged.
   func commits(after revision: Int64) throws -> [Commit]?
 
   /// Writes the tree as JSON with priorities, in pieces of whole characters.
-  ///
-  /// - Throws: A ``StoreError`` when there is no database or it is damaged, and what the sink
-  ///   throws.
   func export(_ layout: ExportLayout, to sink: @escaping (String) throws -> Void) throws
 
-  /// Verifies every byte, as far as the storage can.
-  ///
-  /// - Throws: A ``StoreError`` when there is no database, or it cannot be read at all.
+  /// Verifies every byte, as far as the storage can; throws only if nothing can be read at all.
   func check() throws -> StoreCheck
 
   /// Copies everything that is committed at one moment into an empty file, and checks the copy.
   ///
   /// When this returns, the copy is durable.
-  ///
-  /// - Throws: A ``StoreError`` when there is no database, or either side cannot be used.
   func backUp(to path: String) throws -> StoreCheck
 
   /// Imports JSON as one commit, however long the text is, and creates the database if it is

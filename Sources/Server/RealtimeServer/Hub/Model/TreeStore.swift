@@ -8,18 +8,15 @@ package import RealtimeCore
 ///
 /// A commit that throws has one of two outcomes. Either nothing of the batch was stored, and the
 /// next batch is tried as usual; or the outcome is unknown, and the server exits. The next server
-/// reads what is actually on the disk.
+/// reads what is actually on the disk. All errors are a ``StoreError``.
 package protocol TreeStore: Sendable {
   /// Reads everything that has been committed.
-  ///
-  /// - Throws: A ``StoreError`` when the data cannot be read.
   func load() throws -> StoredTree
 
   /// Reads everything, if possible without what is known from an earlier commit of its
   /// ``StoredTree/lineage``.
   ///
   /// - Returns: The same as ``load()``.
-  /// - Throws: A ``StoreError`` when the data cannot be read.
   func load(since known: StoredTree) throws -> StoredTree
 
   /// Makes a batch of commits durable, all or nothing.
@@ -31,7 +28,6 @@ package protocol TreeStore: Sendable {
   /// Makes a batch durable as ``commit(_:)`` does, if nothing but the disk can make that take long.
   ///
   /// - Returns: Whether it is durable; false if it may take long, and then nothing has been done.
-  /// - Throws: The errors of ``commit(_:)``.
   func commitIfQuick(_ batch: CommitBatch) throws -> Bool
 
   /// Makes the batches of a queue durable in order, until one fails or there is none left.
