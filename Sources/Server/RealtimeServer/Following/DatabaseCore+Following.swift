@@ -13,7 +13,7 @@ extension DatabaseCore {
     return true
   }
 
-  /// Puts rules in force that the leader has stored.
+  /// Enforces rules that the leader has stored.
   func follow(rules source: String) {
     perform(hub.follow(rules: source, at: context.clock()))
     rulesChanged()
@@ -31,14 +31,14 @@ extension DatabaseCore {
     return callbacks(of: session.peer)
   }
 
-  /// Puts a request back that the leader has confirmed to be answered from here.
+  /// Returns a request to the inbox, once the leader has confirmed that it is answered from here.
   func putBack(_ message: ClientMessage, length: Int, of session: Session) {
     guard phase == .running, sessions[session.peer] === session else { return }
     session.inbox.append(.current(message, length: length))
     context.scheduler.request(by: session)
   }
 
-  /// Passes on what the leader has said, after everything that was put back before.
+  /// Forwards a message of the leader, after everything that was put back before.
   func pass(_ message: [UInt8], to session: Session) {
     guard !session.inbox.isEmpty || session.work != .none else {
       return deliver(.message(HubMessage(bytes: message, kind: .other)), to: session)
@@ -67,7 +67,7 @@ extension DatabaseCore {
     return isSignedIn
   }
 
-  /// Leaves the data with the clients that have been told all of it, before the copy ends.
+  /// Gives the data to the clients that have received all of it, before the copy ends.
   func leaveCopies() {
     let data = CopiedData(hub.snapshot)
     for session in sessions.values

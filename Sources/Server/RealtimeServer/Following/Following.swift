@@ -1,15 +1,15 @@
-/// Decides what a copy of a database does that another server leads: see ``Replica``.
+/// Decides what a copy of a database that another server leads does: see ``Replica``.
 ///
 /// A value without a link, threads or a storage: it takes events, and returns what must be done.
-/// State: asking (where the stream begins) → reading (the storage, while what the leader tells is
-/// kept, and until that has all that was read) → following → ended.
+/// State: asking (where the stream begins) → reading (the storage, while the leader's messages are
+/// kept, until they cover all that was read) → following → ended.
 struct Following<Read> {
   enum Output {
-    /// Read the storage; what it holds becomes an event.
+    /// Read the storage and report its content as an event.
     case load
     /// Make the copy from what was read.
     case begin(StoredTree)
-    /// Make commits, which are the next ones of the copy.
+    /// Apply the next commits to the copy.
     case commit([Commit])
     case setRules(source: String)
     /// Serve the clients that have been forwarded so far.
@@ -19,14 +19,14 @@ struct Following<Read> {
     case answer([Read])
     /// Refuse a read, since the copy has ended.
     case refuse(Read)
-    /// Keep the copy up to date no longer, and refuse the reads that wait.
+    /// Stop keeping the copy up to date, and refuse the waiting reads.
     case end(Ending, refusing: [Read], because: String)
   }
 
   /// Why a copy is no longer kept up to date.
   enum Ending: Equatable {
-    /// The leader was lost, or is another one; the history that the copy belongs to, if the storage
-    /// knows it again.
+    /// The leader was lost or replaced. The lineage is that of the copy, if the storage may know it
+    /// again.
     case leaderChanged(lineage: String?)
     /// It could not be kept up to date.
     case fault
@@ -42,11 +42,11 @@ struct Following<Read> {
   }
 
   private struct Reading {
-    /// The last commit before the stream.
+    /// The commit after which the stream begins.
     let start: Int64
-    /// The history that the leader has read.
+    /// The history that the leader read.
     let lineage: String?
-    /// The last commit that the leader has told.
+    /// The last commit that the leader has sent.
     var reached: Int64
     var told: [FollowerMessage] = []
     var bytes = 0
@@ -54,7 +54,7 @@ struct Following<Read> {
     var stored: StoredTree?
   }
 
-  /// The most that the leader may tell while the storage is being read, in bytes.
+  /// The most bytes that the leader may send while the storage is being read.
   private static var mostKept: Int { 64 * 1_024 * 1_024 }
 
   private var phase = Phase.asking
@@ -71,7 +71,7 @@ struct Following<Read> {
 
   // MARK: Data
 
-  /// Takes what the leader has said, in so many bytes.
+  /// Handles a message of the leader, of so many bytes.
   mutating func receive(_ message: FollowerMessage, bytes: Int) -> [Output] {
     switch (message, phase) {
     case (.mark(let mark), _): return reached(mark)
@@ -103,7 +103,7 @@ struct Following<Read> {
     }
   }
 
-  /// Takes what the storage holds; nil if it has no such database.
+  /// Handles what the storage holds; nil if it has no such database.
   mutating func loaded(_ stored: StoredTree?) -> [Output] {
     guard case .reading(var reading) = phase else { return [] }
     guard let stored, stored.revision >= reading.start else {
@@ -114,9 +114,9 @@ struct Following<Read> {
     return begin()
   }
 
-  /// Begins once the leader has told all that was read.
+  /// Begins once the leader has sent all that was read.
   ///
-  /// Before, the leader may not know yet that it is stored, and let other followers answer without
+  /// Before that, the leader may not know that it is stored, and let other followers answer without
   /// it.
   private mutating func begin() -> [Output] {
     guard case .reading(let reading) = phase, let stored = reading.stored,
@@ -131,14 +131,14 @@ struct Following<Read> {
 
   // MARK: Reads
 
-  /// Takes a read, which is answered once the copy has everything that is acknowledged by now.
+  /// Adds a read, which is answered once the copy has everything that is acknowledged by now.
   mutating func ask(_ read: Read) -> [Output] {
     if hasEnded { return [.refuse(read)] }
     arriving.append(read)
     return arriving.count == 1 ? [.awaitEndOfTurn] : []
   }
 
-  /// Takes the end of a turn, and returns the mark that the leader has to confirm, if any.
+  /// Ends a turn, and returns the mark that the leader has to confirm, if any.
   mutating func turnEnded() -> Int? {
     guard !arriving.isEmpty else { return nil }
     lastMark += 1
@@ -155,7 +155,7 @@ struct Following<Read> {
 
   // MARK: Ending
 
-  /// Ends the copy, because another server leads the database or nobody may.
+  /// Ends the copy, because another server leads the database or no server may.
   mutating func leaderChanged(because reason: String) -> [Output] {
     let lineage: String? = if case .following(_, let lineage) = phase { lineage } else { nil }
     return end(.leaderChanged(lineage: lineage), because: reason)

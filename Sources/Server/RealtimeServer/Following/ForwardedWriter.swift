@@ -3,11 +3,11 @@ internal import RealtimeCore
 
 /// The session that a client of a ``Replica`` has at the leader, for everything but reading.
 ///
-/// The client's requests are sorted here. What it writes goes to the leader as it arrived. What it
-/// reads waits for the leader's answers to all that it has sent before, and for a mark; then it is
-/// put back into the inbox, and answered from the copy. The leader's answers wait in turn for what
-/// was read before: a client that is told that its write is stored must have the data to show it.
-/// Confined to the event loop.
+/// The client's requests are sorted here. Writes go to the leader as they arrived. A read waits for
+/// the leader's answers to everything sent before it, and for a mark; then it is put back into the
+/// inbox and answered from the copy. In turn, the leader's answers wait for the reads before them:
+/// a client that learns that its write is stored must have the data to show it. Confined to the
+/// event loop.
 final class ForwardedWriter: LeaderSession, LinkReceiver {
   /// A request that is answered from the copy.
   private struct Read {
@@ -21,14 +21,14 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
   private weak var session: Session?
   private weak var core: DatabaseCore?
   private var exchange = 0
-  /// The requests that the leader has not answered: how many went there before each, and whether
-  /// it is one that the rules decide about.
+  /// The requests that the leader has not answered: how many were sent before each, and whether the
+  /// rules decide about it.
   private var unanswered: [Int64: (position: Int, isDecided: Bool)] = [:]
-  /// How many requests have gone to the leader.
+  /// How many requests have been sent to the leader.
   private var sent = 0
   private var reads = CircularBuffer<Read>(initialCapacity: 1)
-  /// What the leader has said and the client is still to be told, each with how many requests had
-  /// gone to the leader before the one that it answers.
+  /// The leader's answers that the client has not received, each with the number of requests that
+  /// were sent to the leader before the one that it answers.
   private var answers = CircularBuffer<(position: Int, message: [UInt8])>(initialCapacity: 1)
   /// How many of the first reads the leader has confirmed.
   private var confirmed = 0
@@ -39,7 +39,7 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
     self.replica = replica
   }
 
-  /// Begins to speak to the leader, over an exchange that has been opened for this receiver.
+  /// Starts the session over an exchange that has been opened for this receiver.
   func begin(over exchange: Int, isSignedIn: Bool = false) {
     self.exchange = exchange
     self.isSignedIn = isSignedIn
@@ -80,7 +80,7 @@ final class ForwardedWriter: LeaderSession, LinkReceiver {
     }
   }
 
-  /// Passes on what need not wait any longer, in the order in which the client has asked.
+  /// Forwards what need not wait any longer, in the order in which the client asked.
   private func release() {
     guard let session, let core else { return }
     while true {

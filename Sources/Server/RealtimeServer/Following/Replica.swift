@@ -4,43 +4,43 @@ internal import RealtimeTransport
 
 /// A copy of a database that another server leads, from which this one answers what clients read.
 ///
-/// The storage gives the data as of some commit, and the leader every batch after that, over the
-/// link that carries the clients' writes. Since the leader tells a batch before it acknowledges what
-/// is in it, a client that is told that its write was stored reads it here.
+/// The storage provides the data as of some commit, and the leader sends every later batch over the
+/// link that carries the clients' writes. Since the leader sends a batch before it acknowledges the
+/// writes in it, a client that learns that its write was stored reads it here.
 ///
 /// What is known when the copy ends helps the next one, or this server if it leads next.
 ///
-/// Nothing is read from the copy until the leader has confirmed that it has all that was
-/// acknowledged when the request arrived: see ``whenCurrent(_:)``. So an answer is as fresh as the
-/// leader's, a leader that has lost its lease confirms nothing, and no client sees anything go back,
-/// whichever server it reads from next.
+/// Nothing is read from the copy until the leader has confirmed that the copy has everything that
+/// was acknowledged when the request arrived: see ``whenCurrent(_:)``. So an answer is as fresh as
+/// the leader's, a leader that has lost its lease confirms nothing, and no client sees data go
+/// back, whichever server it reads from next.
 ///
 /// It performs what ``Following`` decides. Confined to the event loop.
 final class Replica: LinkReceiver {
   typealias Machine = Following<(Bool) -> Void>
 
-  /// How long a database is not followed again that could not be.
+  /// How long after a failure a database is not followed again.
   static let rest = TimeAmount.seconds(15)
-  /// How long what a copy held is kept for whoever leads or follows next.
+  /// How long the data of a copy is kept for the next leader or follower.
   static let keeping = TimeAmount.seconds(60)
-  /// How often it is checked whether any client still needs the copy.
+  /// How often to check whether any client still needs the copy.
   private static let interval = TimeAmount.seconds(30)
 
   let name: String
   let link: ForwardingLink
-  /// The storage that both servers share.
+  /// The storage that the servers share.
   private let storage: any StoredDatabases
   private let context: ServerContext
   private let logger: Logger
-  /// Called once, when the copy is no longer kept up to date; receives why, and what the copy held
-  /// if the storage may know it again.
+  /// Called once, when the copy is no longer kept up to date, with the reason, and with the data of
+  /// the copy if the storage may know it again.
   private let onEnd: (Machine.Ending, _ holding: StoredTree?) -> Void
-  /// What an earlier copy held; nil if there was none.
+  /// The data of an earlier copy, if there was one.
   private let known: StoredTree?
   private var following = Machine()
   /// The copy, once it is complete; nil before and after.
   private(set) var core: DatabaseCore?
-  /// What has read the storage, until the copy begins.
+  /// The thread that has read the storage, until the copy begins.
   private var thread: StoreThread?
   private var exchange = 0
   private var idleCheck: Scheduled<Void>?
@@ -69,7 +69,7 @@ final class Replica: LinkReceiver {
 
   // MARK: Clients
 
-  /// Serves a client: what it reads from the copy, what it writes by the leader.
+  /// Serves a client: its reads from the copy, its writes through the leader.
   func accept(_ client: ResumableClient) -> ServerHandlers.Callbacks? {
     guard let core else { return nil }
     let leader = ForwardedWriter(of: self)
@@ -159,15 +159,15 @@ final class Replica: LinkReceiver {
     self.core = core
   }
 
-  /// Closes what has been read for a copy that does not begin.
+  /// Closes the thread of a copy that does not begin.
   private func closeThread() {
     _ = thread.take()?.close()
   }
 
-  /// Answers what clients read that have been forwarded so far, where that is possible.
+  /// Answers the reads of clients that have been forwarded so far, where possible.
   ///
-  /// What a client has been told is what the copy has when the leader gives it up: the leader has
-  /// told the batches first, over the same link.
+  /// When the leader hands a client over, the copy has what the client has seen: the leader sent
+  /// the batches first, over the same link.
   private func takeOver() {
     guard let core else { return }
     link.takeOver(name) { [weak self] connection, number, state in
@@ -182,7 +182,7 @@ final class Replica: LinkReceiver {
 
   // MARK: Ending
 
-  /// Ends the copy; its clients go on with whoever leads the database next.
+  /// Ends the copy; its clients are served by whoever leads the database next.
   func leaderChanged(_ reason: String) {
     perform(following.leaderChanged(because: reason))
   }
@@ -232,7 +232,7 @@ final class Replica: LinkReceiver {
 private struct ReplicaStore: TreeStore {
   let database: any StoredDatabase
 
-  /// Reads the data and the rules; who wrote and what is scheduled are the leader's concern.
+  /// Reads the data and the rules; the ledger and scheduled writes are the leader's concern.
   func load() throws -> StoredTree { Self.data(of: try database.load()) }
 
   func load(since known: StoredTree) throws -> StoredTree {

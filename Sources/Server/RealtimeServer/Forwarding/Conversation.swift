@@ -1,16 +1,16 @@
 internal import RealtimeCore
 
-/// What a client has said to the server that leads its database, as far as the next leader must know
-/// it to go on with the client.
+/// What a client has sent to the leader of its database, as far as the next leader needs it to
+/// continue.
 ///
-/// That is the credential, the listens, and whatever has not been answered. The next leader is told
-/// them in this order: everything that was answered as a renewal, whose answer the client never
-/// sees, and the rest as the client has sent it, under the client's own numbers and keys.
+/// That is the credential, the listens, and all unanswered requests. The next leader receives them
+/// in this order: answered ones as renewals, whose answers the client never sees, and the others as
+/// the client sent them, with the client's own numbers and keys.
 ///
-/// A write without a key, as other vendors' clients send it, is given one: the last leader may have
-/// stored it although its answer is lost, and the next one must not apply it again.
+/// A write without a key, as clients of other vendors send it, gets one: the last leader may have
+/// stored it although its answer was lost, and the next one must not apply it again.
 struct Conversation {
-  /// What a request changes for those after it.
+  /// How a request affects later ones.
   private enum Effect {
     case listens(ListenRequest)
     case endsListen(ListenKey)
@@ -20,11 +20,11 @@ struct Conversation {
     case none
   }
 
-  /// A request without an answer.
+  /// An unanswered request.
   private struct Request {
     /// How many requests came before it.
     let position: Int
-    /// As it has arrived; nil if it was too long to be kept.
+    /// The bytes as they arrived; nil if there were too many to keep.
     let bytes: [UInt8]?
     let effect: Effect
   }
@@ -45,13 +45,13 @@ struct Conversation {
   private var unanswered: [Int64: Request] = [:]
   private var renewals: [Int64: Renewal] = [:]
   private var count = 0
-  /// The client of the keys that writes are given here.
+  /// The client in the keys that are given to writes here.
   ///
   /// It belongs to no user, since another one may have signed in before a write is sent again.
   private let writer = WriteKey.bearerName(Randomness.name(Session.nameLength))
-  /// The bytes of the requests without an answer.
+  /// The number of bytes of the unanswered requests.
   private(set) var waitingBytes = 0
-  /// Whether the client counts on writes that it has scheduled for its disconnection.
+  /// Whether the client relies on writes that it has scheduled for its disconnection.
   private(set) var hasScheduled = false
 
   /// Whether a leader may have stored writes that the client has scheduled for its disconnection.
@@ -76,7 +76,7 @@ struct Conversation {
     return true
   }
 
-  /// Notes that a request was too long, and was skipped.
+  /// Records that a request was too long and was skipped.
   mutating func saidTooMuch(as id: Int64) {
     add(Request(position: count, bytes: nil, effect: .none), as: id)
   }
@@ -108,7 +108,7 @@ struct Conversation {
 
   // MARK: The leader
 
-  /// Notes an answer to a request; the whole message is only made if it matters.
+  /// Records the answer to a request; the whole message is only made if it matters.
   mutating func answered(_ id: Int64, _ message: () -> ServerMessage?) -> Answer {
     if let renewal = renewals.removeValue(forKey: id) { return renewed(renewal, message()) }
     guard let request = unanswered.removeValue(forKey: id) else { return .passes }
@@ -127,16 +127,16 @@ struct Conversation {
     return .passes
   }
 
-  /// Notes that the leader has ended listens.
+  /// Records that the leader has ended listens.
   mutating func revoked(_ message: ServerMessage?) {
     guard case .push(.listenRevoked(let path, let queries))? = message else { return }
     for query in queries ?? [.all] { listens[ListenKey(path, query: query)] = nil }
   }
 
-  /// Notes that the client's credential has ended.
+  /// Records that the client's credential has ended.
   mutating func signedOut() { credential = nil }
 
-  /// What the client learns of the answer to a renewal: only that something has been refused.
+  /// What the client receives instead of the answer to a renewal: only that something was refused.
   private mutating func renewed(_ renewal: Renewal, _ message: ServerMessage?) -> Answer {
     guard Self.isRefusal(message), case .response(_, let response)? = message else {
       return .isDropped
@@ -160,17 +160,17 @@ struct Conversation {
 
   // MARK: The next leader
 
-  /// What the next leader has to be told, in order.
+  /// A step to take with the next leader, in order.
   enum Step: Equatable {
     case message([UInt8])
     /// A request with this number was too long.
     case excess(Int64)
   }
 
-  /// Begins the conversation with the next leader, and returns what that has to be told first.
+  /// Begins the conversation with the next leader, and returns what to send first.
   ///
-  /// The hash is that of the data that the client has for a listen; nil if that is unknown, and
-  /// then it is sent all of it.
+  /// The hash is that of the client's data for a listen; nil if it is unknown, so that all data is
+  /// sent.
   mutating func resume(hash: (ListenKey) -> String?) -> [Step] {
     renewals = [:]
     var steps: [Step] = []
@@ -201,7 +201,7 @@ struct Conversation {
     return steps
   }
 
-  /// A listen of a client that has some data or none: what has gone meanwhile must be sent, too.
+  /// A listen of a client with some data or none: what has been removed since must be sent, too.
   private static func withoutData(_ listen: ListenRequest) -> ListenRequest {
     ListenRequest(
       path: listen.path,

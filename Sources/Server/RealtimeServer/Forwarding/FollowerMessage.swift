@@ -1,15 +1,15 @@
-/// What the leader of a database tells a server that follows it, in this order: where the stream
-/// begins, then every batch once it is durable, and marks in between.
+/// What the leader of a database sends to a follower, in this order: where the stream begins, then
+/// every batch once it is durable, and marks in between.
 ///
-/// Each is a message of an exchange over the link between the two. It begins with a letter.
+/// Each is a message of an exchange over the link between the two, and begins with a letter.
 enum FollowerMessage {
-  /// The stream has every commit after this one, of the history that the leader has read.
+  /// The stream has every commit after this one, in the history that the leader read.
   case beginning(revision: Int64, lineage: String?)
   /// Commits in order, all of which are durable.
   case commits([Commit])
   /// The rules that apply to the commits that follow.
   case rules(source: String)
-  /// Everything that was acknowledged before the leader received this number has been told.
+  /// Everything that was acknowledged before the leader received this number has been sent.
   case mark(Int)
 
   /// Parses a message; nil if it is none.

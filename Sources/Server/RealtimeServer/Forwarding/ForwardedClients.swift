@@ -2,7 +2,7 @@ internal import Logging
 internal import NIOCore
 internal import RealtimeTransport
 
-/// The server that clients of another one are forwarded to.
+/// The server to which another one forwards clients.
 protocol ForwardingHost: AnyObject {
   var eventLoop: any EventLoop { get }
   var logger: Logger { get }
@@ -21,8 +21,8 @@ protocol ForwardingHost: AnyObject {
 
 /// The clients that another server forwards to this one over a link; confined to the event loop.
 ///
-/// Each counts as a client of this server, with the address and the credentials that it has shown
-/// to the other one, which has also checked it against the limits for connections.
+/// Each counts as a client of this server, with the address and the credentials that it presented
+/// to the other one, which has also checked the limits for connections.
 final class ForwardedClients {
   private let link: any MessageConnection
   /// The run of the other server.
@@ -32,18 +32,18 @@ final class ForwardedClients {
   private var streams: [Int: ForwardedStream] = [:]
   /// The databases that the other server follows.
   private var followers: [Int: ForwardedFollower] = [:]
-  /// The databases of which sessions were refused that the other server may take for accepted.
+  /// The databases whose sessions were refused, although the other server may think otherwise.
   private var refused: Set<String> = []
-  /// The requests whose body is still to come.
+  /// The requests whose body has not arrived yet.
   private var requests: [Int: (head: [UInt8], assembler: LinkAssembler)] = [:]
   private var lastHeard = NIODeadline.now()
   private var watch: Scheduled<Void>?
   private var hasEnded = false
-  /// Who waits until the other server has read more.
+  /// Called once the other server has read more.
   private var waiting: [() -> Void] = []
-  /// What many clients are told in a row goes over the link once, at the end of the turn.
+  /// A message for many clients in a row, which is sent over the link once, at the end of the turn.
   private var shared: EncodedMessage?
-  /// The exchanges that it goes to.
+  /// The exchanges that the shared message is for.
   private var sharing: [Int] = []
 
   init(_ link: any MessageConnection, from origin: String, to host: any ForwardingHost) {
@@ -70,7 +70,7 @@ final class ForwardedClients {
     link.send(EncodedMessage(frame))
   }
 
-  /// Sends what is encoded for a client already.
+  /// Sends a message that is already encoded for a client.
   func send(_ message: EncodedMessage, _ number: Int) {
     if shared?.isSame(as: message) == true, sharing.count < LinkFrame.mostSharing {
       return sharing.append(number)
@@ -208,10 +208,10 @@ final class ForwardedClients {
     }
   }
 
-  /// Ends the sessions of a database that the other server does not go on with.
+  /// Ends the sessions of a database that the other server has not continued.
   ///
-  /// If this server has begun to lead it after it had refused sessions, the other one learns of that
-  /// only now, and passes them on once more.
+  /// If this server has begun to lead the database after it refused sessions, the other one learns
+  /// of that only now, and forwards them again.
   private func settle(_ name: String, _ number: Int) {
     host.ledDatabase(name).assumeIsolated().whenComplete { [weak self] result in
       guard let self else { return }
@@ -271,9 +271,9 @@ final class ForwardedClients {
 
 /// Whether a client of another server can take more, and who waits for that.
 ///
-/// A class, because who is told that more may be sent may ask to be told again.
+/// A class, because a closure that is called when more may be sent can wait again.
 final class ForwardedOutput {
-  /// Whether the other server has asked to send nothing for now.
+  /// Whether the other server has asked to stop sending for now.
   var isHeld = false {
     didSet {
       guard !isHeld, let onRelief else { return }
@@ -302,9 +302,9 @@ final class ForwardedSession: MessageConnection {
   private var assembler = LinkAssembler()
   private var isPaused = false
   private var hasEnded = false
-  /// Whether the other server may go on with the client.
+  /// Whether the other server may serve the client in another way.
   private(set) var mayReturn = false
-  /// What has arrived while nothing was read.
+  /// What has arrived while reading was paused.
   private var inbox = CircularBuffer<Arrival>(initialCapacity: 1)
 
   private enum Arrival {
@@ -377,7 +377,7 @@ final class ForwardedSession: MessageConnection {
     }
   }
 
-  /// Reports that the client has gone, or the way to it.
+  /// Reports that the client, or the connection to it, is gone.
   func ended(_ end: ConnectionEnd, mayReturn: Bool) {
     guard !hasEnded else { return }
     hasEnded = true
@@ -466,7 +466,7 @@ final class ForwardedFollower: Follower {
   private let number: Int
   private weak var link: ForwardedClients?
 
-  /// Begins to tell the other server what becomes durable.
+  /// Starts to send the other server what becomes durable.
   init(of database: DatabaseCore, _ number: Int, over link: ForwardedClients) {
     self.database = database
     self.number = number
@@ -475,10 +475,10 @@ final class ForwardedFollower: Follower {
     database.batcher.progress.followers.append(self)
   }
 
-  /// Confirms a mark: everything that was acknowledged before it came has been told.
+  /// Confirms a mark: everything that was acknowledged before it arrived has been sent.
   ///
-  /// If another server may lead the database, there may be more that was acknowledged, and nothing
-  /// is confirmed.
+  /// If another server may lead the database, more may have been acknowledged, and nothing is
+  /// confirmed.
   func confirm(_ mark: some Collection<UInt8>) {
     guard database.isAnswering, let number = Int(String(decoding: mark, as: UTF8.self)) else {
       return

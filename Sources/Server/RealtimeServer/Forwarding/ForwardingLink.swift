@@ -4,9 +4,9 @@ internal import RealtimeTransport
 
 /// A connection to the server that leads databases whose clients have reached this one.
 ///
-/// It carries what all of them say, side by side. State: connecting (what is sent waits) → open →
-/// ended. When it ends, all exchanges over it end too: see ``ResumableClient``. Confined to the event
-/// loop.
+/// It carries the messages of all these clients side by side. State: connecting (what is sent
+/// waits) → open → ended. When it ends, all exchanges over it end too: see ``ResumableClient``.
+/// Confined to the event loop.
 final class ForwardingLink {
   private enum Phase {
     case connecting(waiting: [[UInt8]])
@@ -28,17 +28,17 @@ final class ForwardingLink {
 
     var client: Client
     var assembler = LinkAssembler()
-    /// Whether the other server was asked to send nothing for now.
+    /// Whether the other server was asked to stop sending for now.
     var isBehind = false
-    /// Whether the other server takes nothing for now.
+    /// Whether the other server accepts nothing for now.
     var isPaused = false
-    /// Whether the client has been allowed nothing yet.
+    /// Whether the client has not been allowed anything yet.
     var isStranger = true
     let database: String
     let begin = NIODeadline.now()
-    /// What happens to what the client of a session says.
+    /// Receives what the client of a session sends.
     var callbacks = ServerHandlers.Callbacks(onMessage: { _ in }, onClose: { _ in })
-    /// What it has said while it is being taken over; nil at other times.
+    /// What the client has sent while it is being taken over; nil at other times.
     var held: [[UInt8]]?
     /// Receives what the client has open once it is taken over.
     var onTakeOver: ((SessionState?) -> Void)?
@@ -55,9 +55,9 @@ final class ForwardingLink {
     var reason = "no server leads the database at the moment"
   }
 
-  /// How often each end shows that it is alive.
+  /// How often each end sends a sign of life.
   static let interval = TimeAmount.seconds(1)
-  /// How long the other end may be silent: longer than any pause of a server that works.
+  /// How long the other end may be silent: longer than any pause of a working server.
   static let patience = TimeAmount.seconds(6)
 
   let server: String
@@ -68,7 +68,7 @@ final class ForwardingLink {
   private var phase = Phase.connecting(waiting: [])
   private var exchanges: [Int: Exchange] = [:]
   private var lastNumber = 0
-  /// The exchanges that the next messages belong to, as they are, and how many these are.
+  /// The exchanges that the next messages belong to, unchanged, and the number of these messages.
   private var following: (count: Int, exchanges: [Int]) = (0, [])
   private var lastHeard = NIODeadline.now()
   private var beat: Scheduled<Void>?
@@ -119,7 +119,7 @@ final class ForwardingLink {
 
   // MARK: Clients
 
-  /// Forwards what a client of a database says, and answers it with what the other server says.
+  /// Forwards the messages of a client of a database, and returns those of the other server to it.
   func forward(_ client: ResumableClient, to database: String) -> ServerHandlers.Callbacks {
     context.connectionOpened()
     let exchange = Exchange(.session(client), about: database)
@@ -141,12 +141,13 @@ final class ForwardingLink {
     )
   }
 
-  /// Takes over what the forwarded WebSockets of a database read.
+  /// Takes over the reads of the forwarded WebSockets of a database.
   ///
-  /// What the client says meanwhile is kept, and passed on to whoever is in charge of it then.
+  /// Messages that a client sends meanwhile are kept, and passed on to whoever serves it then.
   ///
   /// The body receives a connection, the number of its exchange, and what the client has open; it
-  /// returns who receives what the other server still says, and who hears the client.
+  /// returns who receives further messages of the other server, and who receives those of the
+  /// client.
   func takeOver(
     _ database: String,
     _ body:
@@ -214,7 +215,7 @@ final class ForwardingLink {
     send(mayReturn ? .part : .end, number, "it is no longer needed".utf8)
   }
 
-  /// Tells the other server that it serves all clients of a database that this one still has.
+  /// Tells the other server that it serves all remaining clients of a database.
   ///
   /// The closure receives whether the other server leads the database.
   func settle(_ database: String, _ body: @escaping (Bool) -> Void) {
@@ -223,7 +224,7 @@ final class ForwardingLink {
     send(.settled, number, database.utf8)
   }
 
-  /// Waits for the answer that a database is led at the other end.
+  /// Waits for confirmation that a database is led at the other end.
   private final class Settlement: LinkReceiver {
     private let body: (Bool) -> Void
 
@@ -244,7 +245,7 @@ final class ForwardingLink {
     return true
   }
 
-  /// Ends what is about a database that the other server no longer leads.
+  /// Ends all exchanges about a database that the other server no longer leads.
   func leave(_ database: String) {
     for (number, exchange) in exchanges where exchange.database == database {
       send(.part, number, "the database is led elsewhere".utf8)
@@ -360,7 +361,7 @@ final class ForwardingLink {
     }
   }
 
-  /// The other server has greeted this one, or is alive.
+  /// The other server has greeted this one, or has sent a sign of life.
   private func opened() {
     guard case .connecting(let waiting) = phase else { return }
     phase = .open
@@ -397,7 +398,7 @@ final class ForwardingLink {
     for piece in early { deliver(piece, to: exchange, number) }
   }
 
-  /// Passes a message on to the clients that it is for, encoded once.
+  /// Encodes a message once and passes it on to several clients.
   private func deliver(_ message: [UInt8], toAll numbers: [Int]) {
     let encoded = EncodedMessage(message)
     for number in numbers {
@@ -530,11 +531,11 @@ final class ForwardingLink {
   }
 }
 
-/// A part of this server that speaks with the other one over a link.
+/// A part of this server that talks to the other one over a link.
 protocol LinkReceiver: AnyObject {
   func receive(_ message: [UInt8])
 
-  /// Called when the other server takes no more for now, or does again.
+  /// Called when the other server stops accepting messages for now, or accepts them again.
   func setReading(_ isReading: Bool)
 
   /// Called when the exchange has ended from the other side, or the link has.

@@ -6,10 +6,10 @@ internal import RealtimeTransport
 ///
 /// Confined to the event loop.
 final class LeaderSearch {
-  /// Whom the clients can be passed to.
+  /// A server that the clients can be passed to.
   struct Server {
     let serve: (ResumableClient) -> ServerHandlers.Callbacks?
-    /// Tells it that it serves all clients that there still are, and receives whether it leads.
+    /// Tells the server that it has all remaining clients, and receives whether it leads.
     let settle: (@escaping (Bool) -> Void) -> Void
   }
 
@@ -18,18 +18,18 @@ final class LeaderSearch {
   private static let pause = TimeAmount.milliseconds(50)
 
   private let context: ServerContext
-  /// Looks once; the future has nil, or fails, if there is no leader at the moment.
+  /// Searches once; the future has nil, or fails, if there is no leader at the moment.
   private let find: () -> EventLoopFuture<Server?>
   /// Called when no client waits any more.
   private let onEnd: () -> Void
   private let deadline = NIODeadline.now() + patience
   private var clients: [ResumableClient] = []
-  /// How many clients have gone of whom the next leader must hear, and of how many it has heard.
+  /// How many clients have left that the next leader must know of, and how many it knows of.
   private var departures = (count: 0, told: 0)
   private var isSettling = false
-  /// The hashes of what clients have that a copy has served.
+  /// The hashes of data that a copy has sent to clients.
   private var hashes: [ListenKey: String] = [:]
-  /// The data of that copy; clients of another one are not helped by its hashes.
+  /// The data of that copy; its hashes are of no use to clients of another one.
   private var hashed: CopiedData?
   private var isHashing = false
 
@@ -68,7 +68,7 @@ final class LeaderSearch {
     }
   }
 
-  /// Passes clients on, no longer in one turn than others may wait for theirs.
+  /// Passes clients on, for no longer than others may wait for their turn.
   private func pass(_ waiting: ArraySlice<ResumableClient>, to server: Server) {
     var waiting = waiting
     let end = NIODeadline.now() + FairScheduler.slice
@@ -98,7 +98,7 @@ final class LeaderSearch {
     }
   }
 
-  /// Computes, on another thread, what the next leader compares its data with.
+  /// Computes, on another thread, the hashes that the next leader compares with its data.
   private func hashWhatClientsHave() {
     guard !isHashing, let data = clients.lazy.compactMap(\.copy).first else { return }
     if data !== hashed { (hashed, hashes) = (data, [:]) }
@@ -115,7 +115,7 @@ final class LeaderSearch {
     }
   }
 
-  /// Lets all clients go that wait.
+  /// Disconnects all waiting clients.
   func end(because reason: String) {
     let waiting = clients
     clients = []

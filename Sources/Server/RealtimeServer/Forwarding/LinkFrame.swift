@@ -2,7 +2,7 @@ private import Glibc
 internal import RealtimeCore
 internal import RealtimeTransport
 
-/// What two servers tell each other about a client of the one and a database of the other.
+/// What two servers send each other about a client of one and a database of the other.
 ///
 /// A link carries messages as any connection does. Each begins with a letter for its kind, the
 /// number of the exchange that it belongs to, and a colon. An exchange is a client's connection or
@@ -18,8 +18,8 @@ struct LinkFrame {
     case submission = 0x75  // u
     /// The first server wants to follow a database: its name.
     case follow = 0x66  // f
-    /// The first server wants to answer what a connected client reads from now on; in return, what
-    /// the client has open, or nothing if that cannot be.
+    /// The first server wants to answer the reads of a connected client from now on; in return,
+    /// what the client has open, or nothing if that is impossible.
     case takeOver = 0x6F  // o
     /// The head of the answer to a request, which is followed by its body as a message.
     case answer = 0x61  // a
@@ -27,14 +27,14 @@ struct LinkFrame {
     case stream = 0x74  // t
     /// A message, or the last piece of one.
     case message = 0x6D  // m
-    /// A piece of a message that goes on.
+    /// A piece of a message that continues.
     case piece = 0x70  // p
-    /// The next messages of the link, as they are, belong to the exchange: how many they are, and
-    /// the numbers of other exchanges that they belong to as well.
+    /// The next messages of the link belong, unchanged, to the exchange: their number, and the
+    /// numbers of other exchanges that they also belong to.
     case whole = 0x77  // w
-    /// Nothing more should be sent for now.
+    /// Stop sending for now.
     case hold = 0x68  // h
-    /// Sending may go on.
+    /// Continue sending.
     case resume = 0x67  // g
     /// The limits for the client's messages.
     case limits = 0x6C  // l
@@ -44,18 +44,18 @@ struct LinkFrame {
     case end = 0x65  // e
     /// The database of the exchange is not led here, and nothing was carried out.
     case elsewhere = 0x76  // v
-    /// The first server serves the client in another way, or will: what the client has scheduled for
-    /// its disconnect waits.
+    /// The first server serves the client in another way, or will: the client's scheduled
+    /// disconnect writes wait.
     case part = 0x64  // d
     /// All clients of a database that the first server still has are here: its name. The exchange
     /// ends normally if the database is led here.
     case settled = 0x7A  // z
-    /// The other server is alive.
+    /// A sign of life.
     case beat = 0x62  // b
   }
 
-  /// The longest payload of a frame, in bytes: longer messages go in pieces, so that others get
-  /// their turn in between.
+  /// The longest payload of a frame, in bytes: longer messages are sent in pieces, so that others
+  /// get their turn in between.
   static let pieceBytes = 256 * 1_024
 
   /// The most exchanges that share messages.
@@ -124,7 +124,7 @@ struct LinkFrame {
   }
 }
 
-/// The message that arrives in pieces.
+/// A message that arrives in pieces.
 struct LinkAssembler {
   private var pieces: [UInt8] = []
 
@@ -152,9 +152,10 @@ extension HTTPRequest {
     return Array(json.text.utf8)
   }
 
-  /// Reads the head of a request that another server passes on; nil if it is none.
+  /// Reads the head of a request that another server forwards; nil if it is none.
   ///
-  /// A process of the other server's machine, which has checked it, may do what this server may.
+  /// A process on the other server's machine, which that server has checked, may do what this
+  /// server may.
   init?(linkHead head: some Collection<UInt8>, body: [UInt8], from server: String) {
     guard let json = try? JSONParser.parse(Array(head)), let method = json["m"]?.string,
       let target = json["t"]?.string, let lines = HTTPAnswer.HeaderLine.lines(json["h"]),

@@ -2,7 +2,8 @@ internal import RealtimeCore
 
 /// Proves to a server that another one of the same cluster opens a link to it.
 ///
-/// It is sealed with the key that only the servers know, for one server, a moment, and once.
+/// It is sealed with the key that only the servers know, and is valid for one server, for a moment,
+/// and once.
 struct LinkTicket {
   static let parameter = "hearth_link"
   private static let purpose = "hearth link ticket 1"

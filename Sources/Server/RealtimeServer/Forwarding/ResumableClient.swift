@@ -12,12 +12,12 @@ final class CopiedData {
 /// A client of a database that another server leads; it outlives the leader.
 ///
 /// It stands between the client's connection and whoever serves it: the link to the leader, a copy
-/// of the database, or the database itself once this server leads it. When they let it go because
-/// of a change of the leader, the client notices nothing but a pause.
+/// of the database, or the database itself once this server leads it. When they release it because
+/// the leader changes, the client notices only a pause.
 ///
-/// What it has scheduled for its disconnection waits meanwhile, stored under its session and the run
-/// of this server: see ``RemoteSession``. If that was carried out nevertheless, the next leader lets
-/// the client go, since only the client knows what to schedule next.
+/// Meanwhile its scheduled disconnect writes wait, stored under its session and the run of this
+/// server: see ``RemoteSession``. If they were carried out nevertheless, the next leader
+/// disconnects the client, since only the client knows what to schedule next.
 ///
 /// State: waiting (for a server) ⇄ served → ended. Confined to the event loop.
 final class ResumableClient: MessageConnection {
@@ -29,7 +29,7 @@ final class ResumableClient: MessageConnection {
 
   /// The bytes of requests that a client may send while nobody serves it.
   private static let mostWaitingBytes = 256 * 1_024
-  /// How long it may go without a word while one server after the other lets it go.
+  /// How long it may receive nothing while one server after another releases it.
   private static let patience = TimeAmount.seconds(30)
 
   private let client: any MessageConnection
@@ -39,19 +39,19 @@ final class ResumableClient: MessageConnection {
   private let eventLoop: any EventLoop
   /// Called when its leader is lost; returns whether it will be served again.
   private let onLoss: (ResumableClient) -> Bool
-  /// Called when it has gone, and something may be scheduled for that.
+  /// Called when it has left, and something may be scheduled for that.
   private let onDeparture: () -> Void
   private var conversation = Conversation()
   private var phase = Phase.waiting
   private var session: String?
-  /// When it was first let go since somebody last said something to it.
+  /// When it was first released since it last received anything.
   private var firstLoss: NIODeadline?
-  /// Whether it has been turned away by the server that is about to serve it.
+  /// Whether the server that is about to serve it has turned it away.
   private var isTurnedAway = false
-  /// The data of which it has all that it listens to; nil if that is not known.
+  /// The data that the client has for all that it listens to; nil if that is not known.
   ///
-  /// It is known if a copy of the database has served the client, until something is said to it or
-  /// by it: the first server that serves it next may let it go again before that.
+  /// It is known if a copy of the database has served the client, until either side sends
+  /// something: the next server may release the client again before that.
   weak var copy: CopiedData?
 
   /// Makes a client that nobody serves yet.
@@ -71,7 +71,7 @@ final class ResumableClient: MessageConnection {
     self.onDeparture = onDeparture
   }
 
-  /// Who hears what the client says.
+  /// Receives what the client sends.
   var callbacks: ServerHandlers.Callbacks {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     return ServerHandlers.Callbacks(
@@ -117,10 +117,11 @@ final class ResumableClient: MessageConnection {
 
   // MARK: Servers
 
-  /// Begins to be served, and returns whether it is, or has gone.
+  /// Begins to be served by what `serve` returns; nil if that cannot accept it as a connection.
   ///
-  /// It cannot be accepted as a connection if `serve` returns nil. The hash is that of the data
-  /// that it has for a listen; nil if that is unknown.
+  /// The hash is that of the client's data for a listen; nil if it is unknown.
+  ///
+  /// - Returns: Whether it is served, or has left.
   func resume(
     by serve: (ResumableClient) -> ServerHandlers.Callbacks?,
     hash: (ListenKey) -> String? = { _ in nil }
@@ -155,7 +156,7 @@ final class ResumableClient: MessageConnection {
 
   var peer: Peer { client.peer }
 
-  /// The request that has opened the connection, and the session that it goes on with.
+  /// The request that opened the connection, and the session that it continues.
   var opening: HTTPRequest {
     var request = handshake
     request.origin = HTTPRequest.Origin(
@@ -176,7 +177,7 @@ final class ResumableClient: MessageConnection {
     client.send(message)
   }
 
-  /// Notes what a server says, and returns what the client is told instead.
+  /// Handles a message of a server, and returns what the client receives instead.
   private func passed(_ message: EncodedMessage) -> EncodedMessage? {
     firstLoss = nil
     // Several messages in one are changes of data.

@@ -3,33 +3,32 @@ internal import RealtimeTransport
 
 /// The event stream of a client whose database another server leads; it outlives the leader.
 ///
-/// When whoever feeds it ends it without a last word to the client, the request is answered once
-/// more, and the client is sent the data that is current then. Confined to the event loop.
+/// If its source ends without a last word to the client, the request is answered again, and the
+/// client receives the data that is current then. Confined to the event loop.
 final class ResumableStream: HTTPStreamCarrier {
-  /// How long the client may be told nothing while nobody feeds the stream.
+  /// How long the client may receive nothing while the stream has no source.
   private static let patience = TimeAmount.seconds(30)
   private static let pause = TimeAmount.milliseconds(100)
-  /// How the events begin after which there is nothing more to say.
+  /// How the events begin after which nothing follows.
   private static let lastWords = ["event: cancel", "event: auth_revoked"].map { Array($0.utf8) }
 
   private let client: HTTPStream
-  /// Answers the request once more; the future need not succeed, and is nil if this server is
-  /// stopping.
+  /// Answers the request again; the future need not succeed, and is nil if this server is stopping.
   private let answer: () -> EventLoopFuture<HTTPReply>?
-  /// What feeds it at the moment; nil while nobody does, and once the client has left.
+  /// The present source; nil while there is none, and once the client has left.
   private var source: HTTPStream?
   private var hasLeft = false
   private var hasSaidLastWord = false
-  /// When it was last left without anybody who feeds it, unless somebody has since.
+  /// When it last lost its source, unless it has one again.
   private var loss: NIODeadline?
 
-  /// Makes a stream that nobody feeds yet.
+  /// Makes a stream that has no source yet.
   init(to client: HTTPStream, answer: @escaping () -> EventLoopFuture<HTTPReply>?) {
     self.client = client
     self.answer = answer
   }
 
-  /// Is fed by an answer from now on.
+  /// Gets an answer as its source.
   func feed(_ open: @Sendable (HTTPStream) -> @Sendable () -> Void) {
     let source = HTTPStream(self, on: client.eventLoop)
     self.source = source
