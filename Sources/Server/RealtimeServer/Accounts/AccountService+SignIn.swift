@@ -266,7 +266,7 @@ extension AccountService {
   ///
   /// Tokens are dated in whole seconds, so later tokens of the same second are dated to the next
   /// one, and after another end in that second to the one after: no token issued before is valid,
-  /// and every one issued later is. It goes no further than to where nobody can sign in.
+  /// and every one issued later is. It stops once the date is so far ahead that nobody can sign in.
   func endSessions(of account: inout Account) {
     let (now, last) = (clock() / 1_000, validSince(account))
     account.validSince = last > now + TokenAuthority.tolerance ? last : max(last, now) + 1

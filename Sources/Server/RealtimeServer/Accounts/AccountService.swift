@@ -30,7 +30,7 @@ package final actor AccountService {
   var accountAttempts: AttemptLimiter
   var clientAttempts: AttemptLimiter
   var waitingAttempts = WaitingAttempts()
-  /// What continues the attempts that wait; whether they may go on.
+  /// Resumes the waiting attempts with whether they may proceed.
   var waits: [Int: CheckedContinuation<Bool, Never>] = [:]
   private(set) var isClosed = false
   /// Mails that the emulator would have sent, oldest first.

@@ -56,10 +56,10 @@ struct AttemptLimiter {
 
 /// Attempts at accounts with too many wrong passwords, which take turns.
 ///
-/// They are not refused, because then anyone could lock the owner out. Guessing is still slow: after
-/// each delay, one attempt from each of eight addresses goes on. The addresses take turns, so that
-/// the owner waits for one attempt of each other address, however many they send; the attempts from
-/// one address go on in their order.
+/// They are not refused, because then anyone could lock the owner out. Guessing is still slow:
+/// after each delay, one attempt from each of eight addresses proceeds. The addresses take turns,
+/// so that the owner waits for one attempt of each other address, however many they send; the
+/// attempts from one address proceed in their order.
 struct WaitingAttempts {
   private typealias Attempt = (id: Int, isAbandoned: @Sendable () -> Bool)
 
@@ -69,7 +69,7 @@ struct WaitingAttempts {
     var attempts: [String: CircularBuffer<Attempt>] = [:]
   }
 
-  /// The number of attempts at an account that go on after each delay.
+  /// The number of attempts at an account that proceed after each delay.
   private static let turns = 8
   /// The most attempts that may wait; each needs a connection, unless its client has left.
   private static let places = 10_000

@@ -1,9 +1,9 @@
 /// Watches whether the servers that clients are redirected to can be reached.
 ///
-/// A leader that its clients can no longer reach, but that still reaches the storage, would go on
-/// leading for nobody. Clients that lost it come to another server, which would redirect them back
-/// forever. Instead, that server checks for itself, and eventually asks for the database, which the
-/// leader then hands over in good order.
+/// A leader that its clients can no longer reach, but that still reaches the storage, would keep
+/// leading without any clients. Clients that lost it come to another server, which would redirect
+/// them back forever. Instead, that server checks for itself, and eventually asks for the database,
+/// which the leader then hands over in an orderly way.
 ///
 /// A value without a clock or sockets. A server is watched while clients are redirected to it. It
 /// must have been reached at least once, or two servers that can never reach each other would keep

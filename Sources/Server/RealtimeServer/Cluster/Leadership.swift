@@ -29,7 +29,7 @@ package struct Leadership: Sendable {
     case released(String)
     /// A database can no longer be served under its lease, and is being closed.
     case lost(String, Lease, LeaseLoss)
-    /// A database that was let go or lost is closed; none of its writes are in progress any more.
+    /// A database that was released or lost is closed; none of its writes are in progress any more.
     case closed(String)
     case stop
     case time
@@ -58,7 +58,7 @@ package struct Leadership: Sendable {
     case stopped
   }
 
-  /// How a database is let go.
+  /// How a database is released.
   package enum Departure: Sendable, Equatable {
     /// Pending writes are stored and answered first, because the lease is still valid.
     case orderly
@@ -145,7 +145,7 @@ package struct Leadership: Sendable {
   /// Whether the last attempt to reach the storage failed.
   package var isCutOff: Bool { hasFailed }
 
-  /// How long a lease may still be valid, or at least was said to be; zero for an unknown one.
+  /// How long a lease may still be valid, as far as is known; zero for an unknown one.
   package func remaining(_ lease: Lease, at now: Duration) -> Duration {
     max(.zero, end(of: lease).map { $0 - now } ?? .zero)
   }
@@ -330,7 +330,7 @@ package struct Leadership: Sendable {
     if let successor = successor(wantedBy: lease) { handOver(name, to: successor) }
   }
 
-  /// Who has asked for a database: another server that lives, or a tool.
+  /// The tool, or the live server, that has asked for a database.
   private func successor(wantedBy lease: Lease) -> ClusterServer? {
     guard let wanted = lease.wanted, wanted != me.id else { return nil }
     if wanted.isTool { return ClusterServer(id: wanted, host: "") }
@@ -455,7 +455,7 @@ package struct Leadership: Sendable {
     }
   }
 
-  /// Goes on once a database is closed and its lease given away, or could not be.
+  /// Continues once a database is closed and its lease released, or could not be.
   private mutating func yield(_ name: String, isClosed: Bool, isReleased: Bool, at now: Duration) {
     databases[name]?.phase = .yielding(isClosed: isClosed, isReleased: isReleased)
     guard isClosed, isReleased else { return }

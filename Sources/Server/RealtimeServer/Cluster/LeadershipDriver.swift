@@ -6,7 +6,7 @@ internal import NIOPosix
 /// Carries out the decisions of ``Leadership``.
 ///
 /// It calls the storage on threads of its own, and tells the server which databases to open and to
-/// let go.
+/// release.
 ///
 /// State: idle → running → stopping (databases are handed over) → stopped. Confined to the event
 /// loop.

@@ -19,12 +19,12 @@ extension DatabaseCore {
 
   // MARK: Connections
 
-  /// Accepts a new connection, and returns what to call when the client says something or goes.
+  /// Accepts a new connection, and returns what to call when the client sends something or leaves.
   func accept(_ connection: any MessageConnection) -> ServerHandlers.Callbacks {
     callbacks(of: connect(connection).peer)
   }
 
-  /// Adds a new connection and sends it the server's greeting, unless it goes on with a session.
+  /// Adds a new connection and sends it the server's greeting, unless it resumes a session.
   ///
   /// Where the database is a copy, the leader's session of the client greets it. A client that
   /// reads elsewhere is another server's, which answers what it reads.
@@ -373,7 +373,7 @@ extension DatabaseCore {
   /// How often it is tried to give up what a client reads, while answers are on their way to it.
   private static let mostAttempts = 50
 
-  /// Gives up what a client reads, after all that it has said before.
+  /// Hands over the reads of a client, after everything that it has sent before.
   ///
   /// The body receives what the client has open; nil if it stays here.
   func giveUpReads(of session: Session, _ body: @escaping (SessionState?) -> Void) {

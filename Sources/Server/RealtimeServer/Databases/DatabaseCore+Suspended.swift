@@ -1,10 +1,10 @@
 internal import NIOCore
 internal import RealtimeTransport
 
-/// The sessions of clients that have reached another server, while no connection stands for them.
+/// The sessions of clients that have reached another server, while they have no connection here.
 ///
-/// The way to that server was lost, or this one has just begun to lead. What they have scheduled for
-/// their disconnect waits until their server goes on with them, says that it does not, or ends.
+/// The connection to that server was lost, or this one has just begun to lead. Their scheduled
+/// disconnect writes wait until their server resumes them, reports that it does not, or ends.
 extension DatabaseCore {
   private static let suspensionInterval = TimeAmount.seconds(1)
   /// How many checks a session waits while its server lives.
@@ -14,10 +14,11 @@ extension DatabaseCore {
   /// Why a connection ends when its client has opened another one.
   static let replacement = "a newer connection took its place"
 
-  /// Goes on with the session of a client that another server has passed on to one that is lost.
+  /// Resumes the session of a client that another server has forwarded to a leader that is lost.
   ///
-  /// The client is let go if it has come back elsewhere meanwhile, and sent again what had no answer;
-  /// or if what it had scheduled has been carried out, since only it knows what to schedule next.
+  /// The client is disconnected if it has reconnected elsewhere meanwhile, and sent again what had
+  /// no answer; or if its scheduled writes have been carried out, since only it knows what to
+  /// schedule next.
   func resume(_ session: Session, from origin: HTTPRequest.Origin) {
     let isThere = hub.resumeScheduled(of: session.peer)
     if peers.isReplaced(session.name) {
@@ -34,7 +35,7 @@ extension DatabaseCore {
     end(session, code: code, reason: reason)
   }
 
-  /// Ends the sessions of a server that has gone on with all others.
+  /// Ends the sessions of a server that has resumed all others.
   ///
   /// - Returns: Whether the database is still led here.
   func settle(_ server: String) -> Bool {
@@ -43,7 +44,7 @@ extension DatabaseCore {
     return true
   }
 
-  /// Carries out what sessions have scheduled that do not go on.
+  /// Carries out what sessions that are not resumed have scheduled.
   func endSuspended(where isOver: (RemoteSession) -> Bool) {
     guard hub.hasSuspended else { return }
     perform(hub.endSuspended(at: context.clock(), where: isOver))

@@ -218,7 +218,7 @@ final class DatabaseCore {
     connection.send(message)
   }
 
-  /// Takes the encoding of a message that is sent next.
+  /// Remembers the encoding of a message that is sent next.
   func learn(_ bytes: [UInt8], as message: EncodedMessage) {
     delivery.encoder.learn(bytes, as: message)
   }
@@ -416,7 +416,7 @@ struct PeerTable {
   private(set) var inside: [PeerID: any InternalPeer] = [:]
   private var ids: [String: PeerID] = [:]
   private var last = 0
-  /// Sessions whose clients have begun others, and until when their servers may go on with them.
+  /// Sessions whose clients have begun others, and until when their servers may resume them.
   private var replaced = ExpiringNames<NIODeadline>()
 
   init(users: UserTable) { self.users = users }
@@ -446,7 +446,7 @@ struct PeerTable {
     return session
   }
 
-  /// Notes that the client of a session goes on with another one.
+  /// Records that the client of a session has begun another one.
   ///
   /// - Complexity: O(1), amortized.
   mutating func replace(_ name: String) {
@@ -469,7 +469,7 @@ struct PeerTable {
 enum CloseCode {
   /// A newer connection of the same client has taken its place.
   static let normal: UInt16 = 1_000
-  /// The server is stopping, or another one leads the database: the same client may go on there.
+  /// The server is stopping, or another one leads the database: the client may continue there.
   static let goingAway: UInt16 = 1_001
   /// A message or frame cannot be understood.
   static let protocolError: UInt16 = 1_002

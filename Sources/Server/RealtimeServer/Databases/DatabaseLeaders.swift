@@ -3,7 +3,7 @@ internal import NIOCore
 /// Knows which server leads which database, where several servers share a storage; confined to the
 /// event loop.
 protocol DatabaseLeaders: AnyObject {
-  /// The databases of this server, which are told what to lead and to let go.
+  /// The databases of this server, which learn what to lead and what to release.
   var led: DatabaseRegistry? { get set }
 
   /// Finds out which server leads a database.
@@ -18,7 +18,7 @@ protocol DatabaseLeaders: AnyObject {
   /// closed.
   func lost(_ term: LeaseTerm, by loss: LeaseLoss)
 
-  /// Reports that a database that was let go or lost is closed.
+  /// Reports that a database that was released or lost is closed.
   func closed(_ name: String)
 }
 
@@ -37,7 +37,7 @@ package struct ServerID: Hashable, Sendable, Comparable, CustomStringConvertible
 
   package init(_ description: String) { self.description = description }
 
-  /// What the names of tools begin with, which hold a database for a while and serve nobody.
+  /// The prefix of the names of tools, which hold a database for a while and serve no clients.
   private static let toolPrefix = "alone-"
 
   package static func tool(_ name: String) -> ServerID { ServerID(toolPrefix + name) }
@@ -81,7 +81,7 @@ final class LeaseTerm {
   var until: Duration
   /// Called when a write was refused because another server leads, or when its outcome is unknown.
   var onLoss: (StoreError) -> Void = { _ in }
-  /// Whether a server may still go on with its clients' sessions: its own lease has not ended.
+  /// Whether a server may still resume its clients' sessions: its own lease has not ended.
   let isAlive: (String) -> Bool
 
   private let clock: () -> Duration

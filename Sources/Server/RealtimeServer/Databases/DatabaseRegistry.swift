@@ -31,7 +31,7 @@ final class DatabaseRegistry {
   private let leaders: (any DatabaseLeaders)?
   /// The terms of the databases led here, from the moment when they start to open.
   private var terms: [String: LeaseTerm] = [:]
-  /// For databases that must be let go while they are still opening: what to do once they are open.
+  /// What to do with databases once they are open, if they are to be released while still opening.
   private var departures: [String: (DatabaseCore) -> Void] = [:]
   /// Databases that are handed over or closed, and whose clients have not been sent away yet.
   private var parting: [String: DatabaseCore] = [:]
@@ -403,7 +403,7 @@ extension DatabaseRegistry {
     }
   }
 
-  /// Called when a database must be closed at once, and its clients are told why.
+  /// Called when a database must be closed at once; its clients receive the reason.
   func giveUp(_ name: String, because reason: String) {
     whenOpen(name) { registry, core in
       registry.context.logger.notice(

@@ -89,7 +89,7 @@ final class ServerContext {
     return logger
   }
 
-  /// Logs why a connection ended whose client could not be told.
+  /// Logs why a connection ended, if the client could not be informed.
   ///
   /// Each reason is logged once an hour, because such clients reconnect at once and do the same
   /// again.

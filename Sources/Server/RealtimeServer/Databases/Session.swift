@@ -301,7 +301,7 @@ struct OutputEncoder {
     return message
   }
 
-  /// Takes a message that is already encoded, and is sent next.
+  /// Remembers the encoding of the message that is sent next.
   mutating func learn(_ bytes: [UInt8], as message: EncodedMessage) {
     lastBytes = bytes
     lastMessage = message

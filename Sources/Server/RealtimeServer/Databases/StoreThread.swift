@@ -189,11 +189,11 @@ final class StoreThread: Sendable {
 
 /// Decides whether the event loop itself commits the next batch, which saves two changes of thread.
 ///
-/// The event loop then waits for the disk. That costs nothing while nobody else wants anything of
-/// it, for example when a single client waits for each of its writes. So batches go to the store's
-/// thread until eight in a row were stored quickly without a request in the meantime. From then on
-/// one in sixteen still goes there, which shows whether it is as quiet as before. Every disk is slow
-/// now and then: a slow batch only takes away as much as eight quick ones have earned.
+/// The event loop then waits for the disk. That costs nothing while it has nothing else to do, for
+/// example when a single client waits for each of its writes. So batches go to the store's thread
+/// until eight in a row were stored quickly without a request in the meantime. From then on one in
+/// sixteen still goes there, which shows whether it is as quiet as before. Every disk is slow now
+/// and then: a slow batch only takes away as much as eight quick ones have earned.
 struct IdleHeuristic {
   private static let quietBatches = 8
   /// The quick batches that count at most.
@@ -337,11 +337,11 @@ final class WriteBatcher {
 struct WriteProgress {
   /// The history of the storage from which the data was read: see ``StoredTree/lineage``.
   let lineage: String?
-  /// The servers that follow the database, which are told every batch whose storing has not been
-  /// reported yet.
+  /// The servers that follow the database, to which each batch is sent before its outcome is
+  /// reported.
   ///
-  /// A batch is told as soon as it is durable, before anybody is told that it is. So whoever is told
-  /// over the same link that a write was stored finds it there.
+  /// A batch is sent as soon as it is durable, before any client learns of that. So a client that
+  /// learns over the same link that a write was stored finds it there.
   var followers: [any Follower] = []
   /// The clients that have sent something since the last batch was stored.
   var unsettled: [Session] = []
@@ -363,7 +363,7 @@ struct WriteProgress {
     waiting = []
   }
 
-  /// Tells followers the oldest batches, which have become durable.
+  /// Sends followers the oldest batches, which have become durable.
   ///
   /// - Returns: How long each of their writes waited.
   mutating func stored(_ count: Int, at time: NIODeadline) -> [TimeAmount] {
@@ -388,6 +388,6 @@ protocol Follower: AnyObject {
   /// Tells it that a batch has become durable.
   func tell(_ batch: CommitBatch)
 
-  /// Called when the database is closed here, so that nothing more will be told.
+  /// Called when the database is closed here, so that nothing more will be sent.
   func leaderEnded()
 }

@@ -82,7 +82,8 @@ struct RESTExchange {
 
   /// Whether a write is within the size limit that the request itself sets.
   ///
-  /// What is replaced counts if it may be read: the answer would tell others how much there is.
+  /// Data that is replaced counts only if it may be read: otherwise the answer would reveal its
+  /// size.
   private func isSmallEnough(_ write: RESTRequest.Write) -> Bool {
     request.options.writeSize.allows { limit in
       var estimate = WriteEstimate(upTo: limit, bytes: request.bodyLength)

@@ -96,7 +96,7 @@ final class RequestPeer: InternalPeer, Schedulable {
     core.context.scheduler.request(by: self)
   }
 
-  /// Goes on as soon as unread output leaves enough memory for the data at some paths.
+  /// Continues as soon as unread output leaves enough memory for the data at some paths.
   func whenPossible(toRead paths: [Path], _ next: @escaping () -> Void) {
     guard id != nil, !giveUp() else { return }
     isPending = paths.contains { core.mustWait(toRead: $0, isBehind: false) }

@@ -2,7 +2,7 @@ internal import Logging
 internal import NIOCore
 internal import RealtimeTransport
 
-/// Forwarding what clients say to the server that leads their database, and serving the clients of
+/// Forwarding clients' messages to the server that leads their database, and serving the clients of
 /// other servers.
 extension ServerCore {
   /// The longest body that is forwarded, in bytes; a longer request is redirected.
@@ -17,7 +17,7 @@ extension ServerCore {
       && (request.peer.isLocal || request.body.count <= Self.mostForwarded)
   }
 
-  /// Serves a client of a database that another server leads, whoever leads it next.
+  /// Serves a client of a database that another server leads, even when the leader changes.
   func serveResumably(
     _ connection: any MessageConnection,
     _ handshake: HTTPRequest
@@ -138,9 +138,9 @@ extension ServerCore {
 
   /// Has a request answered by the server that leads its database.
   ///
-  /// If that one says that it does not lead it, or is not reached, nothing was carried out, and the
-  /// leader is looked for once more, as long as the client waits. So it is if that one is lost and
-  /// the request only reads.
+  /// If that one answers that it does not lead it, or is not reached, nothing was carried out, and
+  /// the leader is searched for again, as long as the client waits. The same happens if that one is
+  /// lost and the request only reads.
   func forward(
     _ request: HTTPRequest,
     by redirection: Redirection,
@@ -168,7 +168,7 @@ extension ServerCore {
     }
   }
 
-  /// Has a stream go on when the leader changes, if another server leads the database.
+  /// Makes a stream survive a change of the leader, if another server leads the database.
   func resumable(
     _ open: @escaping @Sendable (HTTPStream) -> @Sendable () -> Void,
     _ request: HTTPRequest
@@ -271,7 +271,7 @@ extension ServerCore {
     )
   }
 
-  /// Ends all links, and lets those go who wait for one.
+  /// Ends all links, and disconnects the clients that wait for one.
   func closeLinks() {
     for search in Array(searches.values) { search.end(because: "the server is stopping") }
     for link in Array(links.values) { link.close() }

@@ -145,7 +145,7 @@ extension ServerCore {
     }
   }
 
-  /// Keeps WebSockets alive that say nothing: many proxies cut them after a minute.
+  /// Keeps silent WebSockets alive: many proxies cut them after a minute.
   ///
   /// Each round looks at a fifth of the connections, so that none is silent for 50 seconds.
   func scheduleKeepAlives(round: Int = 0) {

@@ -9,8 +9,8 @@ extension ServerCore {
   /// Neither the path nor the parameters are logged, because they contain data and credentials.
   ///
   /// A request that another server forwards must not go back to it: only then can the future fail,
-  /// with a ``Redirection``. A reply that is resumed goes on with that of a leader that was lost.
-  /// Another leader is looked for until the end; nil if none has been asked yet.
+  /// with a ``Redirection``. A resumed reply continues that of a leader that was lost. Another
+  /// leader is searched for until the end; nil if none has been asked yet.
   func answer(
     _ request: HTTPRequest,
     isForwarded: Bool = false,

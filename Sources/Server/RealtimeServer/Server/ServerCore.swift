@@ -87,8 +87,8 @@ final class ServerCore {
   /// The database that a request is for.
   ///
   /// The future fails with a ``RESTError``, or a ``Redirection`` if another server leads it. If the
-  /// client leaves while nobody is known to lead it, the request has come to nothing: the client may
-  /// have sent it to another server since, and changed the same data again.
+  /// client leaves while no leader is known, the request is dropped: the client may have sent it to
+  /// another server since, and changed the same data again.
   func database(for request: HTTPRequest) -> EventLoopFuture<DatabaseCore> {
     var isLate = false
     func checkThatClientWaits() throws {

@@ -166,18 +166,16 @@ struct Disconnects: Sendable {
     return boundOverdue()
   }
 
-  /// Whether any session may go on that no peer stands for.
+  /// Whether there are suspended sessions, which have no peer but may be resumed.
   var hasSuspended: Bool { !suspended.isEmpty }
 
-  /// Records that a peer has closed whose session may go on.
+  /// Records that a peer has closed whose session may be resumed.
   mutating func suspend(_ peer: PeerID, as session: RemoteSession) {
     guard let slots = scheduled.removeValue(forKey: peer) else { return }
     suspended[session, default: Suspension()].slots += slots
   }
 
-  /// Goes on with a session.
-  ///
-  /// - Returns: Whether it was suspended.
+  /// Resumes a session for a peer, and returns whether it was suspended.
   mutating func resume(_ session: RemoteSession, as peer: PeerID) -> Bool {
     guard let suspension = suspended.removeValue(forKey: session) else { return false }
     scheduled[peer] = suspension.slots

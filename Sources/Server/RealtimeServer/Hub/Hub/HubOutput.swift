@@ -38,6 +38,6 @@ package struct HubAgenda: Sendable {
   package let hasPendingCommits: Bool
   /// When the next credential expires, in milliseconds since 1970, or nil when none does.
   package let nextDeadline: Int64?
-  /// The path of a request that was refused because the rules took too many steps, told once.
+  /// The path of a request that was refused because the rules took too many steps, reported once.
   package let exhaustedPath: Path?
 }

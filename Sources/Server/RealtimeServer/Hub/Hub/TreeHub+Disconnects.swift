@@ -58,17 +58,18 @@ extension TreeHub {
 
   // MARK: The end of a connection
 
-  /// Whether any session may go on that no connection stands for.
+  /// Whether there are sessions without a connection that may be resumed.
   var hasSuspended: Bool { disconnects.hasSuspended }
 
-  /// Goes on with the session of a connection that has been opened for it.
+  /// Resumes the session of a connection that has been opened for it.
   ///
-  /// - Returns: Whether what it has scheduled still waits.
+  /// - Returns: Whether its scheduled writes are still waiting.
   mutating func resumeScheduled(of peer: PeerID) -> Bool {
     connections[peer]?.session.map { disconnects.resume($0, as: peer) } ?? false
   }
 
-  /// Ends sessions that do not go on as ``Disconnects`` does, and applies what they have scheduled.
+  /// Ends sessions that are not resumed, as ``Disconnects`` does, and applies their scheduled
+  /// writes.
   mutating func endSuspended(
     at timestamp: Int64,
     after checks: Int? = nil,

@@ -61,7 +61,7 @@ extension TreeHub {
     )
   }
 
-  /// Goes on with what a peer had open at another server, whose data it has.
+  /// Continues the listens that a peer, which has their data, had open at another server.
   ///
   /// - Returns: What it may no longer listen to.
   mutating func takeOver(

@@ -41,7 +41,7 @@ extension TreeHub {
     answer(origin, with: granted, isPrompt: isPrompt, orElse: .disconnect)
   }
 
-  /// Goes on with a listen of a peer that has the data, or ends it if it is not granted here.
+  /// Continues a listen of a peer that has the data, or ends it if it is not granted here.
   mutating func resume(_ listen: ListenRequest, of peer: PeerID) {
     let key = ListenKey(listen.path, query: listen.query)
     let isIndexed = isIndexed(key.query, at: key.path)

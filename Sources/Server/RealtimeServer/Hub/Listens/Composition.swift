@@ -90,10 +90,11 @@ package struct Composition: Sendable, Equatable {
     HubMessage(.response(id: request, response))
   }
 
-  /// The push for a listener whose data may differ: only the ranges that differ, if it supports that.
+  /// The push for a listener whose data may differ: only the ranges that differ, if it supports
+  /// that.
   ///
-  /// If the listener's hashes are also those of other data, nobody knows, and it is sent all of the
-  /// data.
+  /// Where other data would have the same hashes, the listener's data is unknown, and it receives
+  /// all.
   ///
   /// - Returns: The push; nil if the listener has the data already.
   static func news(of node: Node, for listen: ListenRequest) -> ServerPush? {

@@ -26,7 +26,8 @@ package enum Identity: Sendable, Hashable {
   /// A text in `auth`, or nil.
   private func member(_ name: String) -> String? { auth?[name]?.string }
 
-  /// Whether anybody can be any number of it: a user with an anonymous account, or nobody.
+  /// Whether anyone can have any number of such identities: with anonymous accounts, or without
+  /// any.
   var isShared: Bool { self != .administrator && (uid == nil || isGuest) }
 
   /// The form in which a store keeps it: true for administrators, otherwise `auth`, or null.

@@ -1,6 +1,6 @@
 internal import RealtimeCore
 
-/// What a client has open at one server, when another goes on with it.
+/// What a client has open at one server when another one takes over.
 struct SessionState: Sendable, Equatable {
   /// The most listens of a client that changes its server.
   static let mostListens = 1_000

@@ -229,7 +229,7 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
 
 /// The session of a client that has reached another server than the one that leads its database.
 ///
-/// It outlives the leader: the server that the client has reached goes on with it at the next one.
+/// It outlives the leader: the server that the client has reached resumes it at the next one.
 package struct RemoteSession: Hashable, Sendable, Comparable {
   /// The run of the server that the client has reached.
   package let server: String

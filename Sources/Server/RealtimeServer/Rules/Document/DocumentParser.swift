@@ -194,7 +194,7 @@ struct DocumentParser {
     return elements
   }
 
-  /// Goes on to the next part in brackets, or behind them; returns whether there is another part.
+  /// Advances to the next part in brackets, or behind them; returns whether there is another part.
   private mutating func begins(
     _ what: String,
     closing: Unicode.Scalar,
