@@ -99,7 +99,7 @@ package struct Leadership: Sendable {
 
   /// The last view from the storage, when it was requested, and when it arrived.
   private struct Observation {
-    /// The servers that live and the leases that may still be valid.
+    /// The live servers, and the leases that may still be valid.
     var view: ClusterView
     let sent: Duration
     let arrival: Duration
@@ -622,7 +622,7 @@ package struct Leadership: Sendable {
 
   /// Chooses a server by rendezvous hashing.
   ///
-  /// Each server gets about the same number of databases, and when one goes, only its own databases
+  /// Each server gets about the same number of databases, and when one leaves, only its databases
   /// move.
   ///
   /// - Complexity: O(servers)

@@ -83,7 +83,7 @@ extension DatabaseCore {
     return session
   }
 
-  /// Who hears what a client says.
+  /// Receives the messages of a client.
   func callbacks(of peer: PeerID) -> ServerHandlers.Callbacks {
     let core = NIOLoopBound(self, eventLoop: eventLoop)
     return ServerHandlers.Callbacks(
@@ -302,7 +302,7 @@ extension DatabaseCore {
     end(session, code: code, reason: reason)
   }
 
-  /// Removes a connection from the hub; its session goes on if it may return.
+  /// Removes a connection from the hub; if it may return, its session can be resumed.
   func forget(_ peer: PeerID, mayReturn: Bool = false) {
     guard let session = peers.removeSession(peer) else { return }
     session.inbox.removeAll()
@@ -370,7 +370,7 @@ extension InternalPeer {
 // MARK: Clients whose reads another server takes over
 
 extension DatabaseCore {
-  /// How often it is tried to give up what a client reads, while answers are on their way to it.
+  /// How often handing over a client's reads is tried, while answers are on their way to it.
   private static let mostAttempts = 50
 
   /// Hands over the reads of a client, after everything that it has sent before.

@@ -7,7 +7,7 @@ internal import RealtimeTransport
 /// disconnect writes wait until their server resumes them, reports that it does not, or ends.
 extension DatabaseCore {
   private static let suspensionInterval = TimeAmount.seconds(1)
-  /// How many checks a session waits while its server lives.
+  /// How many checks a session waits while its server is alive.
   private static let mostSuspensionChecks = 45
   /// Longer than a server keeps its clients without a leader.
   static let suspension = suspensionInterval * mostSuspensionChecks
@@ -29,7 +29,7 @@ extension DatabaseCore {
     }
   }
 
-  /// Lets a client go without hearing what it says.
+  /// Disconnects a client without reading its messages.
   private func turnAway(_ session: Session, code: UInt16, because reason: String) {
     pause(session, for: .leaving)
     end(session, code: code, reason: reason)

@@ -27,11 +27,11 @@ final class DatabaseCore {
     case givesUp
   }
 
-  /// What is looked at again at a certain time.
+  /// Checks that are due at a certain time.
   struct Checks {
     /// The next check for expired credentials.
     var credentials: (deadline: Int64, task: Scheduled<Void>)?
-    /// The next check whether sessions have ended that no connection stands for.
+    /// The next check for sessions without a connection that have ended.
     var suspended: Scheduled<Void>?
 
     func cancel() {
@@ -280,7 +280,7 @@ extension DatabaseCore {
   ///
   /// Messages that arrive from then on are not read, as if they had never arrived; clients resend
   /// them to the next server. Requests that were already accepted are stored and answered first,
-  /// because a client that is not told that its write was stored would make it twice.
+  /// because a client that does not learn that its write was stored would make it twice.
   func shutDown() {
     if phase == .running { beginSettling(.settling(.waits)) }
   }

@@ -33,7 +33,7 @@ final class DatabaseRegistry {
   private var terms: [String: LeaseTerm] = [:]
   /// What to do with databases once they are open, if they are to be released while still opening.
   private var departures: [String: (DatabaseCore) -> Void] = [:]
-  /// Databases that are handed over or closed, and whose clients have not been sent away yet.
+  /// Databases that are handed over or closed, and whose clients are still connected.
   private var parting: [String: DatabaseCore] = [:]
   /// Databases that could not be opened when that was last tried.
   private var unopened: Set<String> = []
@@ -453,8 +453,8 @@ extension DatabaseRegistry {
     leaders?.closed(name)
   }
 
-  /// Called when the clients of a database that was closed in order must go, to a host if there is
-  /// one.
+  /// Called when the clients of a database that was closed in order must leave, for a host if there
+  /// is one.
   func redirectClients(_ name: String, to host: String?) {
     let next = context.options.redirectsClients ? host : nil
     parting.removeValue(forKey: name)?.redirectClients(to: next)

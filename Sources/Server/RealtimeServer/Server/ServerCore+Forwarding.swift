@@ -8,7 +8,7 @@ extension ServerCore {
   /// The longest body that is forwarded, in bytes; a longer request is redirected.
   private static let mostForwarded = 4 * 1_024 * 1_024
 
-  /// How long a leader is looked for that has just changed: longer than a lease lasts.
+  /// How long to search for a leader that has just changed: longer than a lease lasts.
   private static let patience = TimeAmount.seconds(10)
 
   /// Whether a request goes to another server by a link, rather than by a redirect.
@@ -59,7 +59,7 @@ extension ServerCore {
     return search
   }
 
-  /// Tells the next leaders of databases which clients there still are, if any have gone.
+  /// Reports to the next leaders of databases which clients remain, if any have left.
   private func tellDepartures(of names: some Sequence<String>) {
     guard phase == .running else { return }
     for name in names where departures.remove(name) != nil { search(for: name).noteDeparture() }
@@ -127,7 +127,7 @@ extension ServerCore {
     }
   }
 
-  /// Keeps what a copy held for a while.
+  /// Keeps the data of a copy for a while.
   private func keep(_ holding: StoredTree?, of name: String) {
     guard let holding else { return }
     known[name] = holding
@@ -185,7 +185,7 @@ extension ServerCore {
     }
   }
 
-  /// Lets the clients of a database go that are forwarded to a server that no longer leads it.
+  /// Releases the clients of a database that are forwarded to a server that no longer leads it.
   ///
   /// The leader is the server that leads it now; nil for this one.
   func leaveLinks(of name: String, to leader: String?) {

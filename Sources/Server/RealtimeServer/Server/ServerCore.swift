@@ -25,7 +25,7 @@ final class ServerCore {
   var certificate: ServerCertificate?
   var idle: Scheduled<Void>?
   var metricsTask: Scheduled<Void>?
-  /// The next look for silent connections.
+  /// The next check for silent connections.
   var keepAliveTask: Scheduled<Void>?
   /// When each page last changed.
   let pageVersions = PageVersions()
@@ -37,14 +37,14 @@ final class ServerCore {
   var forwarded: [ForwardedClients] = []
   /// The copies of databases that other servers lead.
   var replicas: [String: Replica] = [:]
-  /// What copies held whose leader was lost a moment ago.
+  /// The data of copies whose leader was lost a moment ago.
   var known: [String: StoredTree] = [:]
-  /// The databases of which a client has gone that had scheduled something for its disconnect: if
-  /// their leader is lost, it may not have heard of that.
+  /// The databases of clients that left after scheduling disconnect writes: if a leader is lost, it
+  /// may not have learned that they left.
   var departures: Set<String> = []
   /// The searches for the leaders of databases, on behalf of clients that have lost theirs.
   var searches: [String: LeaderSearch] = [:]
-  /// The databases that could not be followed, and are not for a while.
+  /// The databases that could not be followed, which is not tried again for a while.
   var unfollowed = ExpiringNames<NIODeadline>()
   /// The sessions of clients that poll.
   var polling: [PollRequest.Ticket: PollingConnection] = [:]

@@ -4,7 +4,7 @@ internal import RealtimeCore
 ///
 ///     scheduled ──peer closes──► overdue ──fired──► applied, and forgotten once that is durable
 ///        │ ▲                        ▲
-///        ▼ │ its session goes on    │ its session ends
+///        ▼ │ its session resumes    │ its session ends
 ///     suspended ────────────────────┘
 ///
 /// Writes left over from the connections of an earlier hub are overdue from the start, or suspended
@@ -22,7 +22,7 @@ struct Disconnects: Sendable {
   /// Writes of closed peers that have been applied, each with the step that must become durable.
   private var fired: [(step: Int64, writes: ScheduledWrites)] = []
 
-  /// What a session has scheduled while no peer stands for it.
+  /// What a session without a peer has scheduled.
   private struct Suspension {
     var slots: [ScheduledWrites] = []
     /// How often it was asked whether the session has ended.

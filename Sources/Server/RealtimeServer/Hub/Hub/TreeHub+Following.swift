@@ -41,7 +41,7 @@ extension TreeHub {
 
   /// What a peer has open, which another server will answer from now on; nil if it must stay here.
   ///
-  /// Its listens end without a word. It must not wait for any answer.
+  /// Its listens end without a message. It must not wait for any answer.
   mutating func giveUp(_ peer: PeerID) -> SessionState? {
     guard durability.outbox.hasNone(for: peer), let state = access.state(of: peer),
       !state.isExplained, !state.isLocal
@@ -80,6 +80,6 @@ extension TreeHub {
     return flush()
   }
 
-  /// Notes that the rules have allowed a peer something elsewhere.
+  /// Records that the rules have allowed a peer something elsewhere.
   mutating func noteAllowed(_ peer: PeerID) { access.markAuthorized(peer) }
 }

@@ -227,7 +227,7 @@ extension TreeHub {
     listens.accounts.keys(of: peer).sorted { $0.path < $1.path }
   }
 
-  /// A message that tells a peer the current data of a listen; nil when that no longer exists.
+  /// A message with the current data of a peer's listen; nil when that no longer exists.
   ///
   /// It replaces pushes that were skipped. Later outputs build on it, provided that all earlier
   /// outputs of the hub have been processed.
