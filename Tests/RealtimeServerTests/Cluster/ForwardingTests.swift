@@ -53,6 +53,20 @@ struct ForwardingTests {
     #expect(isKnown)
   }
 
+  @Test("A read that is held by a leader without its storage is answered by the next one")
+  func heldRead() async throws {
+    let cluster = try await TestCluster(3)
+    let (leader, others) = try await cluster.leader()
+    let servers = cluster.storage.view().servers.filter { $0.host != leader.host }
+    let next = Leadership.choice(for: "hearth", among: servers)
+    // A server that begins to lead needs no word from the storage about who does.
+    let other = try #require(others.first { $0.host != next?.host })
+    try await cluster.ask(other, "GET", "/n.json", gives: 200)
+    leader.store.cut()
+    try await cluster.ask(leader, "PUT", "/n.json", "1", gives: 503)
+    try await cluster.ask(other, "GET", "/n.json", gives: "null")
+  }
+
   @Test(
     "Clients of several servers receive a burst of writes once and in order",
     arguments: [false, true]

@@ -156,6 +156,14 @@ package struct Leadership: Sendable {
     return observation.arrival - pulse.since <= timing.renewal * 3 / 2
   }
 
+  /// The server that leads under a lease of the last view: another one, which lives.
+  package func leader(under lease: Lease) -> ClusterServer? {
+    let holder = observation?.view.servers.first { $0.id == lease.holder }
+    // A holder with this server's host is an earlier run of it, which no longer answers.
+    guard let holder, holder.host != me.host, isTrusted(lease) else { return nil }
+    return holder
+  }
+
   /// The age of the last view, counted from when it was requested.
   package func lag(at now: Duration) -> Duration? { observation.map { now - $0.sent } }
 
@@ -498,11 +506,7 @@ package struct Leadership: Sendable {
       return acquire(name, at: now)
     }
     guard lease.holder != me.id else { return acquire(name, at: now) }
-    let holder = observation.view.servers.first { $0.id == lease.holder }
-    // A holder with this server's host is an earlier run of it, which no longer answers.
-    if let holder, holder.host != me.host, isTrusted(lease) {
-      return send(name, to: .there(holder))
-    }
+    if let holder = leader(under: lease) { return send(name, to: .there(holder)) }
     databases[name]?.isLeaderless = true
   }
 

@@ -242,6 +242,7 @@ final class LeadershipDriver: DatabaseLeaders {
           )
         }
         driver.handle(.announced(result))
+        driver.tellLeaders()
       }
     case .acquire(let name, let ended, let history):
       run(on: helpers) { [store, me, timing] in
@@ -285,6 +286,13 @@ final class LeadershipDriver: DatabaseLeaders {
       led?.redirectClients(name, to: server.flatMap { $0.id.isTool ? nil : $0.host })
     case .report(let loss): report(loss)
     case .stopped: withdraw()
+    }
+  }
+
+  /// Tells who leads other databases according to the last view.
+  private func tellLeaders() {
+    for lease in machine.view?.leases ?? [] {
+      if let leader = machine.leader(under: lease) { led?.noteLeader(leader, of: lease.database) }
     }
   }
 

@@ -315,16 +315,30 @@ extension DatabaseRegistry {
           promise.fail(RESTError(503, reason: "the database cannot be opened"))
         }
       case .success(.there(let server)):
-        let redirection = Redirection(host: server.host, server: server.id.description)
-        self.elsewhere[name] = redirection
-        self.onLeader(name, redirection.server)
-        promise.fail(redirection)
+        promise.fail(self.send(name, to: server))
       case .success(.nowhere(let reason)): promise.fail(RESTError(503, reason: reason))
       case .success(.absent): promise.fail(Self.absence)
       case .failure(let error): promise.fail(error)
       }
     }
     return promise.futureResult
+  }
+
+  /// Notes that a database is led by another server than the one that its clients were sent to.
+  ///
+  /// What the former leader still holds would otherwise wait there until somebody asks for the
+  /// database here.
+  func noteLeader(_ leader: ClusterServer, of name: String) {
+    guard let known = elsewhere[name], known.server != leader.id.description else { return }
+    send(name, to: leader)
+  }
+
+  @discardableResult
+  private func send(_ name: String, to leader: ClusterServer) -> Redirection {
+    let redirection = Redirection(host: leader.host, server: leader.id.description)
+    elsewhere[name] = redirection
+    onLeader(name, redirection.server)
+    return redirection
   }
 
   /// Whether a database is being handed over.
