@@ -41,6 +41,8 @@ package final class PollingConnection: MessageConnection {
   package let peer: Peer
   /// The request that began the session; nil after it has been accepted.
   package private(set) var request: HTTPRequest?
+  /// The name of the session; nil until the client is greeted with it.
+  package private(set) var sessionName: String?
 
   private let eventLoop: any EventLoop
   private let limits: TransportLimits
@@ -152,6 +154,7 @@ package final class PollingConnection: MessageConnection {
   package func send(_ message: EncodedMessage) {
     switch stage {
     case .polling, .offered:
+      if sessionName == nil { sessionName = Self.sessionName(in: message) }
       for text in message.texts { session.send(text) }
       count()
       guard session.queuedBytes <= limits.pendingBytes else {
@@ -161,6 +164,13 @@ package final class PollingConnection: MessageConnection {
     case .moved(let socket): socket.send(message)
     case .ended: break
     }
+  }
+
+  private static func sessionName(in message: EncodedMessage) -> String? {
+    guard let text = message.texts.first,
+      case .hello(let hello)? = try? ServerMessage(decoding: text)
+    else { return nil }
+    return hello.session
   }
 
   package var hasNotableOutput: Bool {

@@ -76,10 +76,9 @@ extension ServerCore {
 
   /// The long-polling session that a request for a WebSocket names, if it is there.
   func session(named request: HTTPRequest) -> PollingConnection? {
-    guard let name = request.parameter("s"),
-      let database = databases.opened(self.name(in: request))
-    else { return nil }
-    return database.peers[name]?.connection as? PollingConnection
+    guard let name = request.parameter("s") else { return nil }
+    // Whoever serves it: this server's database or copy, or another server.
+    return polling.values.first { $0.sessionName == name }
   }
 
   /// Accepts a WebSocket that has been admitted, which may be meant for a long-polling session.
