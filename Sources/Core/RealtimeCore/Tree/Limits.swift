@@ -65,7 +65,7 @@ package enum Validation {
   private static func problem(withKeyByte byte: UInt8) -> String {
     byte < 0x20 || byte == 0x7F
       ? "a key cannot contain control characters; this one has byte \(byte)"
-      : "a key cannot contain '\(Character(UnicodeScalar(byte)))' (nor any of . # $ [ ] /)"
+      : "a key cannot contain any of . # $ [ ] /; this one has '\(Character(UnicodeScalar(byte)))'"
   }
 
   package static func problem(withPath path: Path) -> String? {
