@@ -29,7 +29,8 @@ struct MetricsTests {
     let bearer = ["Authorization: Bearer owner"]
     try await port.request("GET", Self.path, lines: bearer, gives: 401)
     let local = try await HTTPProbe(.unix(path: socket))
-    try await local.request("PUT", Self.path, "1", gives: 405)
+    let refusal = try await local.request("PUT", Self.path, "1", gives: 405)
+    #expect(refusal.lines["allow"] == "GET, HEAD, OPTIONS")
     let json = try JSONParser.parse(try await local.request("GET", Self.path).body)
     let numbers = try #require(json["databases"]?["hearth"])
     #expect(json["connections"] == .integer(1))

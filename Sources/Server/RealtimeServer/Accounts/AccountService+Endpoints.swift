@@ -68,7 +68,8 @@ extension AccountService {
       throw IdentityError(
         "METHOD_NOT_ALLOWED",
         detail: "The method must be \(method).",
-        status: 405
+        status: 405,
+        requiredMethod: method
       )
     }
   }

@@ -3,14 +3,18 @@ package import RealtimeCore
 package struct IdentityAnswer: Sendable {
   package let status: Int
   package let json: JSONValue
+  /// The method that a request with another one must have.
+  let requiredMethod: String?
 
   init(_ json: JSONValue) {
     status = 200
+    requiredMethod = nil
     self.json = json
   }
 
   init(_ error: IdentityError) {
     status = error.status
+    requiredMethod = error.requiredMethod
     json = error.json
   }
 }
@@ -137,11 +141,18 @@ package struct IdentityError: Error, Hashable, Sendable {
   /// The code, such as `EMAIL_EXISTS`.
   package let code: String
   package let detail: String?
+  fileprivate let requiredMethod: String?
 
-  init(_ code: String, detail: String? = nil, status: Int = 400) {
+  init(
+    _ code: String,
+    detail: String? = nil,
+    status: Int = 400,
+    requiredMethod: String? = nil
+  ) {
     self.status = status
     self.code = code
     self.detail = detail
+    self.requiredMethod = requiredMethod
   }
 
   /// Describes a failure of the store after which nothing is changed.

@@ -5,10 +5,13 @@ internal import RealtimeTransport
 struct RESTError: Error, Equatable {
   let status: Int
   let reason: String
+  /// The methods that an answer with status 405 names.
+  private let allowed: [RESTMethod]
 
-  init(_ status: Int, reason: String) {
+  init(_ status: Int, reason: String, allowed: [RESTMethod] = RESTMethod.allCases) {
     self.status = status
     self.reason = reason
+    self.allowed = allowed
   }
 
   static let invalidData = RESTError(
@@ -69,7 +72,9 @@ struct RESTError: Error, Equatable {
     let body = JSONValue.object(("error", .string(reason)))
     var answer = HTTPAnswer.json(status, body: Array(body.text.utf8))
     switch status {
-    case 405: answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", RESTMethod.allowed))
+    case 405:
+      let methods = RESTMethod.list(allowed)
+      answer.headerLines.append(HTTPAnswer.HeaderLine("Allow", methods))
     case 429: answer.headerLines.append(HTTPAnswer.HeaderLine("Retry-After", "1"))
     default: break
     }
@@ -171,5 +176,9 @@ enum RESTMethod: String, CaseIterable {
   var isRead: Bool { self == .get || self == .head }
 
   /// The value of an `Allow` header.
-  static let allowed = allCases.map(\.rawValue).joined(separator: ", ")
+  static let allowed = list(allCases)
+
+  static func list(_ methods: [RESTMethod]) -> String {
+    methods.map(\.rawValue).joined(separator: ", ")
+  }
 }

@@ -87,7 +87,11 @@ struct RulesRequest {
       if source.allSatisfy(\.isWhitespace) { throw RESTError.missingData }
       action = .replace(source: source, isRehearsal: request.parameter("dryRun") == "true")
     case .post, .patch, .delete, .options:
-      throw RESTError(405, reason: "the method must be GET or PUT")
+      throw RESTError(
+        405,
+        reason: "the method must be GET or PUT",
+        allowed: [.get, .head, .put, .options]
+      )
     }
   }
 }

@@ -36,7 +36,10 @@ enum ToolRequest {
       }
       return .json(200, body: Array(value.text.utf8))
     case .databases:
-      guard isRead else { throw RESTError(405, reason: "the list of databases is read-only") }
+      guard isRead else {
+        let reason = "the list of databases is read-only"
+        throw RESTError(405, reason: reason, allowed: [.get, .head, .options])
+      }
       let list = databases.map { JSONValue.object(("name", .string($0))) }
       return .json(200, body: Array(JSONValue.array(list).text.utf8))
     }

@@ -11,7 +11,9 @@ extension ServerCore {
     }
     let isLeaving = if case .leave = asked { true } else { false }
     guard request.method == "GET" || isLeaving && request.method == "POST" else {
-      return reply(HTTPAnswer(status: 405, error: "only GET is possible here"))
+      var answer = HTTPAnswer(status: 405, error: "only GET is possible here")
+      answer.headerLines = [HTTPAnswer.HeaderLine("Allow", isLeaving ? "GET, POST" : "GET")]
+      return reply(answer)
     }
     switch asked {
     case .start(let callback): return begin(request, callback: callback)

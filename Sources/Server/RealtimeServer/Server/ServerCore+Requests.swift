@@ -287,7 +287,9 @@ extension HTTPAnswer {
   static func identity(_ answer: IdentityAnswer) -> HTTPAnswer {
     var reply = HTTPAnswer.json(answer.status, body: Array(answer.json.text.utf8))
     reply.headerLines = [HeaderLine("Cache-Control", "no-store")]
-    if answer.status == 405 { reply.headerLines.append(HeaderLine("Allow", "POST, OPTIONS")) }
+    if let method = answer.requiredMethod {
+      reply.headerLines.append(HeaderLine("Allow", "\(method), OPTIONS"))
+    }
     return reply
   }
 }
@@ -358,7 +360,7 @@ extension ServerCore {
   ) throws(RESTError) -> EventLoopFuture<HTTPReply> {
     try requireAdministrator(request)
     guard request.method == "GET" || request.method == "HEAD" else {
-      throw RESTError(405, reason: "the metrics are read-only")
+      throw RESTError(405, reason: "the metrics are read-only", allowed: [.get, .head, .options])
     }
     let answer =
       request.path == Self.metricsPath
