@@ -119,6 +119,14 @@ struct DraftFileTests {
     #expect(try changed.get().body == "more")
   }
 
+  @Test("A blank VISUAL is as good as none", arguments: ["", " ", "\t\n"])
+  func blank(visual: String) throws {
+    let drafts = DraftFile(directory: directory.path, uid: "alice")
+    let environment = ["VISUAL": visual, "EDITOR": "sh -c 'sed -i s/B/more/ $0'"]
+    let editor = ExternalEditor(drafts: drafts, environment: environment, haste: .zero)
+    #expect(try editor.edit(Draft(title: "T", body: "B")).get().body == "more")
+  }
+
   @Test("The text saved by the editor becomes the draft, without the explanation")
   func changed() throws {
     let drafts = DraftFile(directory: directory.path, uid: "alice")

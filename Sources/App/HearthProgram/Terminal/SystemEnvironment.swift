@@ -104,7 +104,7 @@ struct ExternalEditor {
     read: (EditorFile) throws(EnvironmentError) -> Value
   ) -> Result<Value, EnvironmentError> {
     let command = [environment["VISUAL"], environment["EDITOR"], "vi"].compactMap(\.self)
-      .first { !$0.isEmpty }
+      .first { !$0.allSatisfy(\.isWhitespace) }
     guard let command, let words = CommandWords.split(command) else {
       return .failure(EnvironmentError("VISUAL or EDITOR has an unclosed quote."))
     }
