@@ -205,6 +205,8 @@ final class DatabaseRegistry {
 
   private func noteFailed(_ name: String, because error: any Error) {
     unopened.insert(name)
+    // Before the accounts are open, the server does not start, and whoever starts it is told why.
+    guard context.identities.isReady else { return }
     context.logger.error("a database cannot be opened: \(error)", metadata: ["database": "\(name)"])
   }
 

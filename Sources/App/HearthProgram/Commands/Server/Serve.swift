@@ -127,7 +127,14 @@ struct Serve: AsyncParsableCommand {
       try requireOwnName(in: shared)
     }
     let start = ContinuousClock.now
-    let server = try await DatabaseServer.start(serverOptions, stores: stores, logger: logger)
+    let server: DatabaseServer
+    do {
+      server = try await .start(serverOptions, stores: stores, logger: logger)
+    } catch {
+      // Without a file, the log is on stderr, where the error is printed anyway.
+      if file != nil { logger.error("cannot start: \(CommandFailure(error).description)") }
+      throw error
+    }
     let startTime = ContinuousClock.now - start
     let stop = watchForStop(of: server)
     defer { stop.cancel() }
