@@ -170,11 +170,13 @@ struct SecureServerTests {
   }
 
   @Test(
-    "refuses to listen on a public address without TLS unless allowed to",
+    "refuses what is no host, and a public address without TLS unless that is allowed",
     arguments: [
       ("0.0.0.0", false, false, false), ("::", false, false, false),
       ("192.168.1.1", false, false, false), ("example.test", false, false, false),
+      ("", true, false, false), ("[::1]", true, true, false), ("localhost:1", true, true, false),
       ("0.0.0.0", true, false, true), ("0.0.0.0", false, true, true),
+      ("fe80::1%eth0", true, false, true),
       ("127.0.0.1", false, false, true), ("127.8.0.1", false, false, true),
       ("::1", false, false, true), ("localhost", false, false, true),
     ]

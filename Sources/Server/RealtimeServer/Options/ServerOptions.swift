@@ -159,12 +159,26 @@ extension ServerOptions {
   /// Whether traffic between this server and other machines can be read in transit.
   package var isExposed: Bool { isPublic && tls == nil }
 
+  /// Checks that the host has neither brackets nor a port, as in a URL, and is not blank.
+  ///
+  /// - Throws: ``DatabaseServerError`` of kind `invalidOptions`.
+  package func checkHost() throws(DatabaseServerError) {
+    let isHost = !host.contains { $0.isWhitespace || "[]/".contains($0) }
+    guard !host.isEmpty, isHost, host.count(where: { $0 == ":" }) != 1 else {
+      throw .invalid(
+        "\"\(host)\" is not an address of this machine, such as 0.0.0.0 or ::1, without brackets "
+          + "and port"
+      )
+    }
+  }
+
   /// Checks that nothing that is only safe locally is exposed to other machines.
   ///
   /// - Throws: ``DatabaseServerError`` of kind `invalidOptions`.
   package func checkExposure() throws(DatabaseServerError) {
     if port == nil, tls != nil { throw .invalid("a certificate requires a port") }
     guard isPublic else { return }
+    try checkHost()
     guard !isEmulator else {
       throw .invalid(
         "an emulator accepts every credential, so it must listen on this machine only, "

@@ -222,6 +222,11 @@ struct NetworkOptions: ParsableArguments {
         throw CommandFailure(.usage, "--address requires --port")
       }
       options.host = address
+      do throws(DatabaseServerError) {
+        try options.checkHost()
+      } catch {
+        throw CommandFailure(error)
+      }
     }
     switch (tlsCert, tlsKey) {
     case (let certificate?, let key?):
