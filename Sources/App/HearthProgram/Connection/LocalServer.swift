@@ -188,8 +188,9 @@ package struct LocalServer: Sendable {
   /// Runs the program as a server in a new session, and returns the end of its output pipe.
   private func spawn() throws(CommandFailure) -> Int32 {
     let place = ["--socket", paths.socket, "--data-dir", paths.data]
-    let logging = ["--idle-exit", String(Self.idleTime), "--log", paths.log]
-    let words = ["hearth", "serve", "--background"] + place + logging
+    var words = ["hearth", "serve", "--background", "--idle-exit", String(Self.idleTime)] + place
+    // What is kept nowhere needs no place for a log either.
+    if !paths.isEphemeral || (try? LogFile(paths.log)) != nil { words += ["--log", paths.log] }
     var ends: [Int32] = [0, 0]
     guard pipe(&ends) == 0 else { throw cannotStart(String(cString: strerror(errno))) }
     defer { close(ends[1]) }
