@@ -1,4 +1,5 @@
 import Dispatch
+import DurableFiles
 import Foundation
 import NIOConcurrencyHelpers
 
@@ -243,12 +244,15 @@ package enum FileDescriptors {
     close(nothing)
   }
 
-  /// Locks a file, which is made if it is missing, until the descriptor is closed or this process
-  /// ends in any way; nil if another process has locked it, or it cannot be made.
-  static func lock(_ path: String) -> Int32? {
-    let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+  /// Locks a file until the descriptor is closed or this process ends in any way.
+  ///
+  /// Readers share the lock, and do not make a file that is missing. Nil, with the reason in `errno`,
+  /// if another process has locked it (`EWOULDBLOCK`) or it cannot be opened.
+  static func lock(_ path: String, onlyReads: Bool = false) -> Int32? {
+    let descriptor =
+      onlyReads ? open(path, O_RDONLY | O_CLOEXEC) : PrivateFile.open(path, O_RDWR)
     guard descriptor >= 0 else { return nil }
-    if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return descriptor }
+    if flock(descriptor, (onlyReads ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return descriptor }
     close(descriptor)
     return nil
   }

@@ -11,11 +11,13 @@ import RealtimeCore
 final class DraftFile {
   private let directory: String
   private let name: String
+  private let isReadOnly: Bool
   private var lock: Int32 = -1
 
-  init(directory: String, uid: String) {
+  init(directory: String, uid: String, isReadOnly: Bool = false) {
     self.directory = "\(directory)/drafts-\(SHA1.name(of: uid, byteCount: 8))"
     name = "\(getpid())"
+    self.isReadOnly = isReadOnly
   }
 
   deinit {
@@ -27,11 +29,16 @@ final class DraftFile {
 
   /// Takes over the drafts of runs that have ended, and what their editors have saved.
   ///
-  /// `news` tells the user which files are damaged, and what came from an editor; `problem` is why
-  /// the drafts could not be stored again.
+  /// `news` tells the user which files cannot be read, and what came from an editor; `problem` is why
+  /// the drafts could not be stored again. If this is read-only, everything stays where it is, and
+  /// `problem` says that there are drafts which could not be read.
   func load() -> (unsent: Unsent, news: [String], problem: EnvironmentError?) {
-    try? PrivateDirectory.create(directory)
-    lock = FileDescriptors.lock(lockPath(name)) ?? -1
+    if !isReadOnly {
+      try? PrivateDirectory.create(directory)
+      lock = FileDescriptors.lock(lockPath(name)) ?? -1
+    }
+    var unread: [String] = []
+    if access(directory, R_OK | X_OK) != 0, errno != ENOENT { unread.append(cannotOpen(directory)) }
     let files = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
     var unsent = Unsent()
     var news: [String] = []
@@ -42,9 +49,13 @@ final class DraftFile {
     }
     for other in Set(names).sorted() {
       // The process id may have been reused: a file of this name is from an earlier process.
-      let lock = other == name ? nil : FileDescriptors.lock(lockPath(other))
-      guard other == name || lock != nil else { continue }
-      guard var read = take(path(other), &news) else {
+      let lock =
+        other == name ? nil : FileDescriptors.lock(lockPath(other), onlyReads: isReadOnly)
+      guard other == name || lock != nil || isReadOnly && errno == ENOENT else {
+        if errno != EWOULDBLOCK { unread.append(cannotOpen(lockPath(other))) }
+        continue
+      }
+      guard var read = take(path(other), &news, unread: &unread) else {
         if let lock { close(lock) }
         continue
       }
@@ -58,25 +69,35 @@ final class DraftFile {
       taken.append((other == name ? Array(done.dropFirst()) : done + [lockPath(other)], lock))
     }
     // The other files may be removed only once their text is safely stored in this one.
-    let problem = save(unsent, isDurable: true)
+    let problem = isReadOnly ? nil : save(unsent, isDurable: true)
     for (files, lock) in taken {
-      if problem == nil { for file in files { unlink(file) } }
+      if !isReadOnly, problem == nil { for file in files { unlink(file) } }
       if let lock { close(lock) }
     }
-    return (unsent, news, problem)
+    news += unread.map { "Drafts of an earlier run stay there: \($0)." }
+    guard isReadOnly, !unread.isEmpty else { return (unsent, news, problem) }
+    return (unsent, news, EnvironmentError("not all drafts can be read"))
+  }
+
+  private func cannotOpen(_ path: String) -> String {
+    "cannot open \(path): \(String(cString: strerror(errno)))"
   }
 
   /// Reads a draft file; one that is damaged is put aside, whatever could be read of it.
   ///
   /// Nil if the system cannot read it now, so that it stays for a later run.
-  private func take(_ path: String, _ news: inout [String]) -> Unsent? {
+  private func take(
+    _ path: String,
+    _ news: inout [String],
+    unread: inout [String]
+  ) -> Unsent? {
     do throws(FileFailure) {
       guard let bytes = try PrivateFile.read(path) else { return Unsent() }
       if let json = try? JSONParser.parse(bytes), let unsent = Self.unsent(json) { return unsent }
     } catch {
       // This run is about to write the file of its own name, which it must not replace.
       if path != self.path(name) {
-        news.append("Drafts of an earlier run stay there: \(error.action): \(error.reason).")
+        unread.append("\(error.action): \(error.reason)")
         return nil
       }
     }
@@ -86,7 +107,7 @@ final class DraftFile {
       number += 1
       aside = "\(path).damaged\(number)"
     }
-    let isAside = rename(path, aside) == 0
+    let isAside = !isReadOnly && rename(path, aside) == 0
     news.append("Drafts of an earlier run cannot be read; they are in \(isAside ? aside : path).")
     return Unsent()
   }
@@ -112,10 +133,12 @@ final class DraftFile {
         unsent.comments[post]?.removeAll { $0 == draft }
         unsent.comments[post, default: []].append(edited)
       }
-      news.append("What your editor saved last is kept as a draft; :drafts lists it.")
+      if !isReadOnly {
+        news.append("What your editor saved last is kept as a draft; :drafts lists it.")
+      }
     } catch {
-      let aside = path + ".kept"
-      rename(path, aside)
+      let aside = isReadOnly ? path : path + ".kept"
+      if !isReadOnly { rename(path, aside) }
       news.append("\(error.description) It is in \(aside).")
     }
   }

@@ -26,7 +26,7 @@ extension DraftsCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      try options.withDrafts { unsent in
+      try options.withDrafts(onlyReads: true) { unsent in
         for (index, item) in unsent.items.enumerated() {
           let number = index + 1
           options.answer("\(number)  \(item.heading)", json: item.json(number: number))
@@ -47,7 +47,7 @@ extension DraftsCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      try options.withDrafts { unsent in
+      try options.withDrafts(onlyReads: true) { unsent in
         let item = try unsent.item(number)
         if options.json { return Output.line(item.json(number: number)) }
         switch item {
@@ -73,26 +73,34 @@ extension DraftsCommand {
     @OptionGroup var options: CommonOptions
 
     func run() throws {
-      try options.withDrafts { unsent in unsent.remove(try unsent.item(number)) }
+      try options.withDrafts(onlyReads: false) { unsent in
+        unsent.remove(try unsent.item(number))
+      }
     }
   }
 }
 
 extension CommonOptions {
-  /// Takes over the drafts of terminals that have ended, and keeps what the body leaves of them.
+  /// Takes over the drafts of terminals that have ended, and keeps what the body leaves of them; a
+  /// body that only reads gets them as they are.
   ///
-  /// - Throws: ``CommandFailure`` when they cannot be kept, or what the body throws.
-  fileprivate func withDrafts(_ body: (inout Unsent) throws -> Void) throws {
+  /// - Throws: ``CommandFailure`` when they cannot be read or kept, or what the body throws.
+  fileprivate func withDrafts(
+    onlyReads: Bool,
+    _ body: (inout Unsent) throws -> Void
+  ) throws {
     let author = try author(try signedIn())
-    let file = DraftFile(directory: try paths().state, uid: author.uid)
+    let directory = try paths().state
+    let file = DraftFile(directory: directory, uid: author.uid, isReadOnly: onlyReads)
     defer { file.close() }
     let kept = file.load()
     for text in kept.news { Output.message(text) }
-    if let problem = kept.problem { throw CommandFailure(.failed, "\(problem)") }
+    if !onlyReads, let problem = kept.problem { throw CommandFailure(.failed, "\(problem)") }
     var unsent = kept.unsent
     try body(&unsent)
-    guard unsent != kept.unsent, let problem = file.save(unsent, isDurable: true) else { return }
-    throw CommandFailure(.failed, "\(problem)")
+    let isSame = unsent == kept.unsent
+    let problem = isSame ? kept.problem : file.save(unsent, isDurable: true)
+    if let problem { throw CommandFailure(.failed, "\(problem)") }
   }
 }
 
