@@ -49,6 +49,14 @@ extension EndToEnd {
       #expect(post["starCount"] as? Int == 1)
       let annsID = accounts.first { $0["name"] as? String == "ann" }?["uid"] as? String
       #expect(post["uid"] as? String == annsID)
+
+      // Where the credentials cannot be stored or removed, the screen says so.
+      chmod(sandbox.directory + "/state/hearth", 0o777)
+      try bob.press("F6", until: "bob, bob@example.org")
+      try bob.press("x", until: "This account is still signed in")
+      try bob.press("Down", "Down")
+      try signUp(bob, "carl")
+      try bob.waitFor("You are signed in only until this terminal closes", within: 30)
     }
 
     /// Creates an account from the page of choices, whose first choice is just before the

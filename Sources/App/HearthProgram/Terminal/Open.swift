@@ -205,7 +205,8 @@ struct Open: AsyncParsableCommand {
       environment: environment
     )
     // One message, so that none hides another.
-    if !kept.news.isEmpty { program.add(.failed(kept.news.joined(separator: " "))) }
+    let news = kept.news + [unstoredAccount(of: tokens)].compactMap(\.self)
+    if !news.isEmpty { program.add(.failed(news.joined(separator: " "))) }
     if let problem = kept.problem { program.add(.kept(problem: problem.description)) }
     tap.report { program.add(.wire($0)) }
     reports.withLockedValue { $0 = { [weak program] in program?.add(.failed($0)) } }
@@ -231,6 +232,19 @@ struct Open: AsyncParsableCommand {
     }
     drafts.close()
     return ending
+  }
+
+  /// What to tell a user whose credentials could not be stored; nil if they are, or if there are
+  /// none.
+  private func unstoredAccount(of tokens: (any DatabaseTokenProvider)?) -> String? {
+    guard let user = (tokens as? Auth)?.currentUser else { return nil }
+    do {
+      let consequence = "You are signed in only until this terminal closes"
+      try options.requireStored(true, of: user.uid, orElse: consequence)
+      return nil
+    } catch {
+      return "\(CommandFailure(error).description)."
+    }
   }
 
   /// Handles options that only print and need neither a screen nor a server; false if there are

@@ -78,7 +78,15 @@ final class SignInController: Sendable {
     let auth = try remote.open(uid: uid)
     try auth.signOut()
     await auth.settle()
-    mailbox.add(.accounts(try Self.accounts(remote.configuration)))
+    let accounts = try Self.accounts(remote.configuration)
+    guard !accounts.contains(where: { $0.uid == uid }) else {
+      throw CommandFailure(
+        .failed,
+        "this account is still signed in, since the file of the credentials cannot be written; "
+          + "\"hearth doctor\" says what to do"
+      )
+    }
+    mailbox.add(.accounts(accounts))
   }
 
   private func finish(_ auth: Auth, as name: String) {
